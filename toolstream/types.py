@@ -2,9 +2,20 @@
 
 from __future__ import annotations
 
-from typing import Any, Final, Literal, TypeAlias
+from typing import Any, Final, Literal, NamedTuple, TypeAlias
 
-__all__ = ["MISSING", "JsonChange", "JsonPath", "JsonValue", "MissingType"]
+__all__ = [
+    "MISSING",
+    "FinishedArguments",
+    "JsonChange",
+    "JsonPath",
+    "JsonValue",
+    "MissingType",
+    "ParsedArguments",
+    "Replacement",
+    "UnparseableArguments",
+    "UnsupportedType",
+]
 
 JsonValue: TypeAlias = Any
 """`None`, `bool`, `int`, `float`, `str`, `list` or `dict`. Values that are handed out are to be read, not changed."""
@@ -13,7 +24,7 @@ JsonPath: TypeAlias = tuple[str | int, ...]
 """Steps from the root: a member's key or an element's position."""
 
 JsonChange: TypeAlias = tuple[Literal["set", "append", "end"], JsonPath, JsonValue]
-"""`(kind, path, value)`: `"set"` puts a value at the path, `"append"` adds text to the string there, `"end"` closes it."""
+"""`(kind, path, value)`: `"set"` puts a value at the path, `"append"` adds text to the string there, `"end"` ends it."""
 
 
 class MissingType:
@@ -39,3 +50,41 @@ class MissingType:
 
 MISSING: Final = MissingType()
 """There is no value: `None` would be the value of `null`. Falsy, one object, its own type."""
+
+
+# ---------------------------------------------------------------- arguments (arguments.py)
+
+
+class FinishedArguments(NamedTuple):
+    """What `ToolCallArgumentsStream.finish` found: `arguments` is `{}` and `error` a text where there is no object."""
+
+    arguments: dict[str, JsonValue]
+    error: str | None
+
+
+class Replacement(NamedTuple):
+    """What `ToolCallArgumentsStream.replace` did: `delta` is the text that was new, `None` if it started over."""
+
+    delta: str | None
+    arguments: dict[str, JsonValue]
+
+
+class ParsedArguments(NamedTuple):
+    """The call can be dispatched with `arguments`; a call without arguments has `{}`."""
+
+    arguments: dict[str, JsonValue]
+    kind: Literal["parsed"] = "parsed"
+
+
+class UnsupportedType(NamedTuple):
+    """The call is no function call: `type` is what it says instead. Its arguments were not looked at."""
+
+    type: Any
+    kind: Literal["unsupported_type"] = "unsupported_type"
+
+
+class UnparseableArguments(NamedTuple):
+    """The arguments are no JSON object: `detail` says to a person or a model what is wrong and where."""
+
+    detail: str
+    kind: Literal["unparseable"] = "unparseable"
