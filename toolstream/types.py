@@ -24,7 +24,7 @@ JsonPath: TypeAlias = tuple[str | int, ...]
 """Steps from the root: a member's key or an element's position."""
 
 JsonChange: TypeAlias = tuple[Literal["set", "append", "end"], JsonPath, JsonValue]
-"""`(kind, path, value)`: `"set"` puts a value at the path, `"append"` adds text to the string there, `"end"` ends it."""
+"""`(kind, path, value)`: `"set"` a value at the path, `"append"` text to the string there, or `"end"` either."""
 
 
 class MissingType:
