@@ -6,13 +6,17 @@ from typing import Any, Final, Literal, NamedTuple, TypeAlias
 
 __all__ = [
     "MISSING",
+    "CompletedToolCall",
+    "CompletionDefect",
     "FinishedArguments",
     "JsonChange",
     "JsonPath",
+    "JsonState",
     "JsonValue",
     "MissingType",
     "ParsedArguments",
     "Replacement",
+    "ToolCallMeta",
     "UnparseableArguments",
     "UnsupportedType",
 ]
@@ -88,3 +92,41 @@ class UnparseableArguments(NamedTuple):
 
     detail: str
     kind: Literal["unparseable"] = "unparseable"
+
+
+# ---------------------------------------------------------------- calls by index (tool_call_parser.py)
+
+
+class JsonState(NamedTuple):
+    """Where the text of a call stands: `depth` may be negative, where closers came that nothing had opened."""
+
+    depth: int
+    in_string: bool
+    escape: bool
+
+
+class ToolCallMeta(NamedTuple):
+    """What a call is called; `None` as long as nothing was sent."""
+
+    id: str | None
+    name: str | None
+
+
+class CompletedToolCall(NamedTuple):
+    """A call of a finished stream: `args` is `{}` where its text holds no object, `index` is where it was kept."""
+
+    id: str | None
+    name: str
+    args: dict[str, JsonValue]
+    index: int
+
+
+# ---------------------------------------------------------------- finished messages (defects.py)
+
+
+class CompletionDefect(NamedTuple):
+    """Why a finished message should not be trusted as it is: `call` is the position of the call meant, if it is one."""
+
+    kind: str
+    call: int | None
+    message: str
