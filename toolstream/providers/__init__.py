@@ -1,0 +1,327 @@
+"""The registry of protocols: names to classes, recognition, and the interface that a protocol's class follows.
+
+Every protocol is one module with one class, imported when it is first needed:
+
+    class Provider:
+        name = "anthropic"            the public name
+        exact_numbers = False         True: events carry arguments as objects, so their JSON is read with `exact_loads`
+                                      (integers beyond 64 bits stay exact); False: `loads` (transport/json_text.py)
+
+        def __init__(self, assembler: Assembler) -> None: ...
+
+        def feed(self, event: dict) -> None
+            One decoded event; calls the assembler's methods. Always a plain `dict`, as `json` would give it: an SDK's
+            object has gone through `plain` before, a frame of AWS through `frame_event`. Its contents may be anything:
+            an unknown type, a missing field or a value of a wrong type is ignored, never an exception.
+
+        def close(self) -> None
+            The input has ended. Settles what the protocol leaves open; `Assembler.close` comes after it.
+
+        def message(self, choice: int = 0) -> dict
+            The assistant message for the next request, in the provider's own shape.
+
+        @classmethod
+        def recognises(cls, event: dict) -> bool
+            Is this event surely of this protocol? Asked of registered classes only; `recognise` below tells the
+            built-in protocols apart.
+
+        blocks: list[Block | ToolCall]
+            What `message` is made of, in order of appearance, where the protocol has content blocks: a call stands
+            for itself, everything else (text, thinking with its signature, results of server tools) is a `Block`.
+
+The end marker `[DONE]` is no JSON: the stream handles it (`end_mark()` of the assembler), providers do not see it. A
+payload that has neither `type` nor `error`, of an event named `error`, reaches `feed` as `{"error": payload}`.
+
+Other distributions register a class under the entry point group `toolstream.providers`; the entry's name is the
+protocol's. Built-in names cannot be taken over.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, Protocol
+
+from ..errors import UnknownProviderError
+from ..transport import AwsMessage, Framing
+from ..transport.json_text import exact_loads
+
+if TYPE_CHECKING:
+    from ..assembler import Assembler
+
+__all__ = [
+    "RECOGNITION_BYTES",
+    "Block",
+    "Provider",
+    "frame_event",
+    "known_providers",
+    "plain",
+    "provider_class",
+    "recognise",
+    "recognise_last",
+    "unwrap_chunk",
+]
+
+RECOGNITION_BYTES = 65536
+"""A stream whose protocol is not recognised within so many bytes is an `UnknownProviderError`."""
+
+_BUILT_IN = {  # public name -> module and class
+    "openai-chat": ("openai_chat", "OpenAIChat"),
+    "openai-responses": ("openai_responses", "OpenAIResponses"),
+    "anthropic": ("anthropic", "Anthropic"),
+    "gemini": ("gemini", "Gemini"),
+    "gemini-interactions": ("gemini_interactions", "GeminiInteractions"),
+    "bedrock-converse": ("bedrock_converse", "BedrockConverse"),
+    "ollama": ("ollama", "Ollama"),
+    "mistral": ("mistral", "Mistral"),
+    "cohere": ("cohere", "Cohere"),
+}
+
+_ENTRY_POINTS = "toolstream.providers"
+
+
+class Provider(Protocol):
+    """What `ToolCallStream` needs of a protocol's class; the module's docstring explains each member."""
+
+    name: str
+    exact_numbers: bool
+
+    def __init__(self, assembler: Assembler) -> None: ...
+    def feed(self, event: dict[str, Any]) -> None: ...
+    def close(self) -> None: ...
+    def message(self, choice: int = 0) -> dict[str, Any]: ...
+
+
+class Block:
+    """A content block under way, kept for the next request: its start as sent, and the pieces streamed into it.
+
+    Pieces are joined when the block is read, once: joining them one by one would cost the square of the length.
+    """
+
+    __slots__ = ("_pieces", "_start")
+
+    def __init__(self, start: dict[str, Any]) -> None:
+        self._start = start
+        self._pieces: dict[str, list[Any]] = {}
+
+    @property
+    def type(self) -> Any:
+        """The block's `type` as sent, `None` where the protocol has none."""
+        return self._start.get("type")
+
+    def append(self, field: str, piece: str | list[Any]) -> None:
+        """Add text to the string `field`, or elements to the list `field`."""
+        self._pieces.setdefault(field, []).append(piece)
+
+    def set(self, field: str, value: Any) -> None:
+        """Give `field` a value, in place of what came before."""
+        self._start = {**self._start, field: value}
+        self._pieces.pop(field, None)
+
+    def value(self) -> dict[str, Any]:
+        """The block as it stands: the start's fields, with all pieces in place."""
+        out = dict(self._start)
+        for field, pieces in self._pieces.items():
+            before = out.get(field)
+            if isinstance(pieces[0], str):
+                out[field] = (before if isinstance(before, str) else "") + "".join(pieces)
+            else:
+                out[field] = (before if isinstance(before, list) else []) + [one for piece in pieces for one in piece]
+        return out
+
+
+# Names and classes
+
+
+def known_providers() -> list[str]:
+    """The names of all protocols, built-in ones first, then registered ones."""
+    return [*_BUILT_IN, *(name for name in _registered() if name not in _BUILT_IN)]
+
+
+def provider_class(name: str) -> type[Provider]:
+    """The class of the protocol `name`. Raises `UnknownProviderError`, which lists the known names."""
+    if name in _BUILT_IN:
+        module, attribute = _BUILT_IN[name]
+        found: type[Provider] = getattr(import_module("." + module, __name__), attribute)
+        return found
+    entry = _registered().get(name)
+    if entry is None:
+        raise UnknownProviderError(f"unknown provider {name!r}; known are {', '.join(known_providers())}")
+    loaded: type[Provider] = entry.load()
+    return loaded
+
+
+def _registered() -> dict[str, Any]:
+    from importlib.metadata import entry_points  # slow to import, and needed by few
+
+    return {entry.name: entry for entry in entry_points(group=_ENTRY_POINTS)}
+
+
+# Recognition
+
+
+def recognise(event: dict[str, Any]) -> type[Provider] | None:
+    """The class of the protocol that `event` is surely of; `None` if it may be of several (`ping`, error) or of none.
+
+    Ask for every event until one is recognised, keep the events before it and feed them first.
+    """
+    name = _built_in_name(event)
+    return provider_class(name) if name else None
+
+
+_ANTHROPIC = frozenset(f"{what}_{when}" for what in ("message", "content_block") for when in ("start", "delta", "stop"))
+_COHERE = frozenset(
+    f"{what}-{when}" for what in ("message", "content", "tool-call", "citation") for when in ("start", "delta", "end")
+) | {"tool-plan-delta"}
+_BEDROCK = ("messageStart", "contentBlockStart", "contentBlockDelta", "contentBlockStop", "messageStop")
+
+
+def _built_in_name(event: dict[str, Any]) -> str | None:
+    kind = event.get("type")
+    if isinstance(kind, str):
+        if kind in _ANTHROPIC:
+            return "anthropic"
+        if kind.startswith("response."):
+            return "openai-responses"
+        if kind in _COHERE:
+            return "cohere"
+    if isinstance(event.get("data"), dict) and "choices" in event["data"]:
+        return "mistral"  # the SDK wraps each chunk in an event
+    if "choices" in event or event.get("object") == "chat.completion.chunk":
+        return "openai-chat"
+    if isinstance(event.get("chunk"), dict) and "choices" in event["chunk"]:
+        return "openai-chat"  # the SDK's stream helper
+    kind = event.get("event_type")
+    if isinstance(kind, str) and kind.startswith(("interaction.", "step.", "content.")):
+        return "gemini-interactions"
+    if "candidates" in event or "promptFeedback" in event or "usageMetadata" in event:
+        return "gemini"
+    if "done" in event and "message" in event:
+        return "ollama"
+    if any(name in event for name in _BEDROCK):
+        return "bedrock-converse"
+    return None
+
+
+def recognise_last(events: Iterable[dict[str, Any]], framing: Framing | None, size: int) -> type[Provider]:
+    """The class for a stream of which `recognise` knew no event, when `size` bytes have come and no more shall be kept.
+
+    Registered protocols are asked now. A stream of nothing but an error is read as the protocol that its framing is
+    most often used by, so that the error comes through. Else raises `UnknownProviderError`.
+    """
+    events = list(events)
+    for name, entry in _registered().items():
+        if name in _BUILT_IN:
+            continue
+        candidate = entry.load()
+        if any(candidate.recognises(event) for event in events):
+            found: type[Provider] = candidate
+            return found
+    if any("error" in event for event in events):
+        if any(event.get("type") in ("error", "ping") for event in events):
+            return provider_class("anthropic")
+        return provider_class({"ndjson": "ollama", "json-array": "gemini"}.get(framing or "", "openai-chat"))
+    if framing == "aws-event-stream" and events:
+        return provider_class("bedrock-converse")
+    raise UnknownProviderError(
+        f"no protocol fits the first {size} bytes ({len(events)} messages); known are {', '.join(known_providers())}"
+    )
+
+
+# Events in one form
+
+
+def plain(event: Any) -> Any:
+    """An SDK's object as the plain dicts and lists that the wire would have given; a `dict` is returned as it is.
+
+    Works on pydantic models, dataclasses and anything with attributes, without knowing an SDK's class. Of a pydantic
+    model only the fields that were sent are taken (defaults that an SDK fills in would lie), under their names on the
+    wire. Dicts inside are plain already and not walked. `snapshot`, which stream helpers grow with every event, is left
+    out: reading it each time would cost the square of its length.
+    """
+    if type(event) is dict:
+        return event
+    root: list[Any] = [event]
+    work: list[tuple[Any, Any]] = [(root, 0)]
+    while work:
+        holder, key = work.pop()
+        value = holder[key]
+        if isinstance(value, (str, int, float, bytes, dict)) or value is None:
+            if isinstance(value, str) and type(value) is not str:
+                holder[key] = getattr(value, "value", value)  # an enumeration of words
+            continue
+        copy: Any
+        if isinstance(value, (list, tuple)):
+            copy = list(value)
+            work += [(copy, i) for i in range(len(copy))]
+        else:
+            copy = _fields(value)
+            if copy is None:
+                continue
+            work += [(copy, name) for name in copy]
+        holder[key] = copy
+    return root[0]
+
+
+def _fields(value: Any) -> dict[str, Any] | None:
+    """The fields of an object that have been set, by their names on the wire; `None` for what has no fields."""
+    sent = getattr(value, "model_fields_set", None)
+    names = getattr(value, "__dict__", None)
+    if names is None:
+        slots = getattr(type(value), "__slots__", None)
+        if slots is None:
+            return None
+        names = {name: getattr(value, name) for name in slots if hasattr(value, name)}
+    if not isinstance(sent, set):
+        return {name: v for name, v in names.items() if name[:1] != "_" and name != "snapshot"}
+    aliases = _aliases(type(value))
+    out = {aliases.get(name, name): v for name, v in names.items() if name in sent and name != "snapshot"}
+    extra = getattr(value, "model_extra", None)
+    if extra:
+        out.update(extra)
+    return out
+
+
+_alias_cache: dict[type, dict[str, str]] = {}
+
+
+def _aliases(model: type) -> dict[str, str]:
+    found = _alias_cache.get(model)
+    if found is None:
+        fields: dict[str, Any] = getattr(model, "model_fields", {})
+        found = {name: field.alias for name, field in fields.items() if isinstance(field.alias, str)}
+        _alias_cache[model] = found
+    return found
+
+
+def frame_event(frame: AwsMessage) -> dict[str, Any]:
+    """A frame of AWS as the dict that boto3 gives: `{event type: payload}`; exceptions and errors alike.
+
+    An error frame without payload becomes `{"error": {"type": code, "message": ...}}`. The events inside `chunk` frames
+    (InvokeModelWithResponseStream) are unwrapped. Raises `ValueError` where the payload is no JSON.
+    """
+    headers, payload = frame
+    if headers.get(":message-type") == "error":
+        return {"error": {"type": headers.get(":error-code"), "message": headers.get(":error-message")}}
+    kind = headers.get(":event-type") or headers.get(":exception-type")
+    value = exact_loads(payload.decode("utf-8", "replace")) if payload else {}
+    return unwrap_chunk({str(kind): value})
+
+
+def unwrap_chunk(event: dict[str, Any]) -> dict[str, Any]:
+    """The model's own event inside a `chunk` of Bedrock's InvokeModelWithResponseStream; any other event as it is.
+
+    The bytes are base64 text on the wire and plain bytes from boto3. Raises `ValueError` where they are no JSON object.
+    """
+    chunk = event.get("chunk")
+    data = chunk.get("bytes") if isinstance(chunk, dict) and len(event) == 1 else None
+    if isinstance(data, str):
+        from binascii import a2b_base64
+
+        data = a2b_base64(data)
+    if not isinstance(data, (bytes, bytearray)):
+        return event
+    value = exact_loads(data.decode("utf-8", "replace"))
+    if not isinstance(value, dict):
+        raise ValueError("a chunk holds no JSON object")
+    return value

@@ -1,0 +1,160 @@
+"""The binary framing of Amazon's services: `application/vnd.amazon.eventstream`.
+
+    uint32 length of the frame | uint32 length of the headers | uint32 CRC-32 of these 8 bytes
+    headers: (uint8 length, name, uint8 type, value)*  | payload | uint32 CRC-32 of all before
+
+Numbers are big-endian. Events, exceptions (`:message-type` is `exception`) and errors all come out as messages: what
+they mean is for the layers above.
+
+Damage. A frame whose prelude is sound and whose own checksum or headers are not is skipped: its length can be
+trusted. Where the prelude's checksum fails nothing can, and the next sound prelude is searched for, byte by byte.
+Both count in `damaged`, once for each gap. A sound prelude that names more than `max_size` bytes, or more than
+`MAX_HEADERS` of headers, is no damage but more than we are willing to hold: `LimitExceededError`. Nothing is kept but
+the frame under way, and no byte of it is looked at before it is whole.
+"""
+
+from __future__ import annotations
+
+import re
+from struct import Struct
+from struct import error as StructError
+from typing import NamedTuple, TypeAlias
+from zlib import crc32
+
+from ..errors import LimitExceededError
+
+__all__ = ["MAX_FRAME", "MAX_HEADERS", "AwsEventStreamDecoder", "AwsMessage", "HeaderValue"]
+
+MAX_FRAME = 25 << 20
+"""Bytes of a frame, by default. The services send up to 24 MiB of payload."""
+MAX_HEADERS = 1 << 17
+"""Bytes of the headers of a frame, by the protocol's own definition."""
+
+HeaderValue: TypeAlias = bool | int | str | bytes
+
+_PRELUDE = Struct(">III")
+_UINT16 = Struct(">H")
+_NUMBERS = {2: Struct(">b"), 3: Struct(">h"), 4: Struct(">i"), 5: Struct(">q"), 8: Struct(">q")}  # 8: milliseconds
+_AROUND = 16  # prelude and checksum
+_frame_start = re.compile(rb"[\x00\x01]").search  # the first byte of any length that is let in
+
+
+class AwsMessage(NamedTuple):
+    """One frame. A timestamp is an `int` of milliseconds since 1970, a UUID its 16 bytes."""
+
+    headers: dict[str, HeaderValue]
+    payload: bytes
+
+
+class AwsEventStreamDecoder:
+    """`feed` bytes as they come, get the frames that they complete.
+
+    `max_size`: the bytes that one frame may have, at most 32 MiB. A frame that says it is longer raises
+    `LimitExceededError`, at the latest in the next call, because frames found before are returned first.
+    """
+
+    __slots__ = ("_buffer", "_error", "_lost", "_max_size", "_needed", "damaged", "unterminated")
+
+    utf8_invalid = False  # the framing is binary
+
+    def __init__(self, *, max_size: int = MAX_FRAME) -> None:
+        self._max_size = min(max_size, 1 << 25)
+        self._buffer = bytearray()
+        self._needed = _PRELUDE.size  # bytes that the buffer must have before more can be said of it
+        self._lost = False  # searching for a sound prelude
+        self._error: LimitExceededError | None = None
+        self.unterminated = False
+        self.damaged = 0
+
+    def feed(self, data: bytes) -> list[AwsMessage]:
+        """The frames that `data` completes. Raises `LimitExceededError` for one that is too long."""
+        if self._error is not None:
+            raise self._error
+        self._buffer += data
+        messages: list[AwsMessage] = []
+        if len(self._buffer) < self._needed:
+            return messages
+        whole = bytes(self._buffer)
+        at = self._sound_prelude(whole, 0)
+        while len(whole) - at >= self._needed:
+            end = at + self._needed
+            message = _message(whole[at:end])
+            if message is None:
+                self.damaged += 1
+            else:
+                messages.append(message)
+            at = self._sound_prelude(whole, end)
+        del self._buffer[:at]
+        if self._error is not None:
+            self._buffer.clear()
+            if not messages:
+                raise self._error
+        return messages
+
+    def close(self) -> list[AwsMessage]:
+        """Nothing: a frame that the end cut off cannot be read. `unterminated` is true if there is one."""
+        if self._error is not None:
+            raise self._error
+        self.unterminated = bool(self._buffer) and not self._lost
+        self._buffer.clear()
+        return []
+
+    def _sound_prelude(self, data: bytes, at: int) -> int:
+        """Where the next frame starts, from `at` on; `_needed` is its length, if that is known."""
+        while len(data) - at >= _PRELUDE.size:
+            length, headers, checksum = _PRELUDE.unpack_from(data, at)
+            if crc32(data[at : at + 8]) == checksum and headers + _AROUND <= length:
+                self._lost = False
+                if length > self._max_size or headers > MAX_HEADERS:
+                    self._error = LimitExceededError(f"a frame of {length} bytes ({headers} of headers) is too long")
+                    break
+                self._needed = length
+                return at
+            if not self._lost:
+                self._lost = True
+                self.damaged += 1
+            found = _frame_start(data, at + 1)
+            at = found.start() if found else len(data)
+        self._needed = _PRELUDE.size
+        return len(data) if self._error is not None else at
+
+
+def _message(frame: bytes) -> AwsMessage | None:
+    """The message of a whole frame, `None` if it is damaged."""
+    length, headers_length, _ = _PRELUDE.unpack_from(frame)
+    if crc32(frame[:-4]) != int.from_bytes(frame[-4:], "big"):
+        return None
+    end = _PRELUDE.size + headers_length
+    headers = _headers(frame[_PRELUDE.size : end])
+    return None if headers is None else AwsMessage(headers, frame[end : length - 4])
+
+
+def _headers(data: bytes) -> dict[str, HeaderValue] | None:
+    headers: dict[str, HeaderValue] = {}
+    at = 0
+    try:
+        while at < len(data):
+            start = at + 1
+            at = start + data[at]
+            name, kind = data[start:at].decode("utf-8", "replace"), data[at]
+            at += 1
+            value: HeaderValue
+            if kind in (0, 1):
+                value = kind == 0
+            elif kind in _NUMBERS:
+                value = _NUMBERS[kind].unpack_from(data, at)[0]
+                at += _NUMBERS[kind].size
+            elif kind in (6, 7, 9):
+                size = 16
+                if kind != 9:
+                    size = _UINT16.unpack_from(data, at)[0]
+                    at += 2
+                raw = data[at : at + size]
+                at += size
+                value = raw.decode("utf-8", "replace") if kind == 7 else raw
+            else:
+                return None
+            headers[name] = value
+    except (IndexError, StructError):
+        return None
+    return headers if at == len(data) else None

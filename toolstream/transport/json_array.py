@@ -1,0 +1,157 @@
+"""A JSON array that arrives in pieces: each of its objects and arrays as soon as its last bracket is there.
+
+Brackets outside strings are counted, on the bytes: no byte of a longer UTF-8 character looks like one. An element is
+parsed once, when its brackets balance; one that is no JSON is skipped and counted in `damaged`, and so is whatever
+else stands between elements. Without the array around them, single objects one after the other are read in the same
+way. What has been scanned is never scanned again: linear however the bytes are cut.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from ..errors import LimitExceededError
+from .json_text import exact_loads
+from .sse import MAX_SIZE
+
+__all__ = ["JsonArrayDecoder"]
+
+_between = re.compile(rb"[^\s,\xef\xbb\xbf]").search  # the last three: a byte order mark
+_opening = re.compile(rb"[\[{\]]").search
+_structure = re.compile(rb'["{}\[\]]').search
+_string_end = re.compile(rb'["\\]').search
+
+
+class JsonArrayDecoder:
+    """`feed` bytes as they come, get the elements that they complete, as `json` values (integers exact).
+
+    `max_size`: the bytes that one element may have (64 MiB); more raise `LimitExceededError`, at the latest in the
+    next call, because elements found before are returned first.
+
+    >>> decoder = JsonArrayDecoder()
+    >>> decoder.feed(b'[{"a": 1}\\n,\\n{"b": ')
+    [{'a': 1}]
+    >>> decoder.feed(b'[]}]')
+    [{'b': []}]
+    """
+
+    __slots__ = (
+        "_depth",
+        "_error",
+        "_escaped",
+        "_garbage",
+        "_in_array",
+        "_in_string",
+        "_max_size",
+        "_pending",
+        "damaged",
+        "unterminated",
+        "utf8_invalid",
+    )
+
+    def __init__(self, *, max_size: int = MAX_SIZE) -> None:
+        self._max_size = max_size
+        self._pending = bytearray()  # the element under way
+        self._depth = 0  # brackets open in it; 0: between elements
+        self._in_string = False
+        self._escaped = False
+        self._in_array = False  # the outermost array is open
+        self._garbage = False  # between elements, in something that is none: counted already
+        self._error: LimitExceededError | None = None
+        self.utf8_invalid = False
+        self.unterminated = False
+        self.damaged = 0
+
+    def feed(self, data: bytes) -> list[Any]:
+        """The elements that `data` completes. Raises `LimitExceededError` for one that is too long."""
+        if self._error is not None:
+            raise self._error
+        if type(data) is not bytes:
+            data = bytes(memoryview(data))
+        elements: list[Any] = []
+        start = at = 0  # of the element in `data`; how far it is scanned
+        while True:
+            if not self._depth:
+                start = self._next_element(data, at)
+                if start < 0:
+                    return elements
+                self._depth = 1
+                at = start + 1
+            at = self._element_end(data, at)
+            self._pending += data[start:at]
+            if len(self._pending) > self._max_size:
+                self._pending.clear()
+                self._error = LimitExceededError(f"an element is longer than {self._max_size} bytes")
+                if not elements:
+                    raise self._error
+                return elements
+            if self._depth:
+                return elements
+            self._take(elements)
+            start = at
+
+    def close(self) -> list[Any]:
+        """Nothing: an element that the end cut off has no value. `unterminated` is true if there is one."""
+        if self._error is not None:
+            raise self._error
+        self.unterminated = self._depth > 0
+        self._pending.clear()
+        return []
+
+    def _next_element(self, data: bytes, at: int) -> int:
+        """Where the next element starts in `data`, or -1."""
+        while True:
+            found = (_opening if self._garbage else _between)(data, at)
+            if found is None:
+                return -1
+            at = found.end()
+            byte = data[at - 1]
+            if byte == 0x7B or (byte == 0x5B and self._in_array):
+                self._garbage = False
+                return at - 1
+            if byte == 0x5B:
+                self._garbage, self._in_array = False, True
+            elif byte == 0x5D and self._in_array:
+                self._garbage = self._in_array = False
+            elif not self._garbage:
+                self._garbage = True
+                self.damaged += 1
+
+    def _element_end(self, data: bytes, at: int) -> int:
+        """Scan the element under way from `at`: where it ends, or the end of `data` while `_depth` is not 0."""
+        size = len(data)
+        while at < size:
+            if self._escaped:
+                self._escaped = False
+                at += 1
+                continue
+            found = (_string_end if self._in_string else _structure)(data, at)
+            if found is None:
+                return size
+            at = found.end()
+            byte = data[at - 1]
+            if byte == 0x22:
+                self._in_string = not self._in_string
+            elif byte == 0x5C:
+                self._escaped = True
+            elif byte in b"{[":
+                self._depth += 1
+            else:
+                self._depth -= 1
+                if not self._depth:
+                    return at
+        return at
+
+    def _take(self, elements: list[Any]) -> None:
+        raw = bytes(self._pending)
+        self._pending.clear()
+        try:
+            text = raw.decode()
+        except UnicodeDecodeError:
+            text = raw.decode("utf-8", "replace")
+            self.utf8_invalid = True
+        try:
+            elements.append(exact_loads(text))
+        except ValueError:
+            self.damaged += 1

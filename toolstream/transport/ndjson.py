@@ -1,0 +1,94 @@
+"""Newline-delimited JSON: one message a line, ended by LF (a CR before it is white space).
+
+Only LF ends a line: U+2028, U+0085 and the like may stand raw inside JSON strings. Lines are not parsed here, so that
+a bad one is the reader's to report, and costs no other. Bytes up to the last LF of a piece are decoded together, the
+rest waits unsearched: linear however the bytes are cut.
+"""
+
+from __future__ import annotations
+
+from codecs import utf_8_decode
+
+from ..errors import LimitExceededError
+from .sse import MAX_SIZE
+
+__all__ = ["NdjsonDecoder"]
+
+
+class NdjsonDecoder:
+    """`feed` bytes as they come, get the lines that they complete, blank ones left out.
+
+    `max_size`: the bytes that one line may have (64 MiB); more raise `LimitExceededError`, at the latest in the next
+    call, because lines found before are returned first.
+
+    >>> decoder = NdjsonDecoder()
+    >>> decoder.feed(b'{"done": false}\\n{"do')
+    ['{"done": false}']
+    >>> decoder.feed(b'ne": true}'), decoder.close()
+    ([], ['{"done": true}'])
+    """
+
+    __slots__ = ("_error", "_max_size", "_pending", "_started", "unterminated", "utf8_invalid")
+
+    def __init__(self, *, max_size: int = MAX_SIZE) -> None:
+        self._max_size = max_size
+        self._pending = bytearray()
+        self._started = False
+        self._error: LimitExceededError | None = None
+        self.utf8_invalid = False
+        self.unterminated = False
+
+    def feed(self, data: bytes) -> list[str]:
+        """The lines that `data` completes. Raises `LimitExceededError` for one that is too long."""
+        if self._error is not None:
+            raise self._error
+        if type(data) is not bytes:
+            data = bytes(memoryview(data))
+        end = data.rfind(b"\n") + 1
+        whole = b""
+        if end:
+            whole, data = bytes(self._pending) + data[:end], data[end:]
+            self._pending.clear()
+        if data:
+            self._pending += data
+        if len(whole) > self._max_size or len(self._pending) > self._max_size:
+            return self._bounded(whole)
+        return self._lines(whole) if whole else []
+
+    def close(self) -> list[str]:
+        """The last line, if no LF came after it: `unterminated` is true then."""
+        if self._error is not None:
+            raise self._error
+        rest = bytes(self._pending)
+        self._pending.clear()
+        whole = utf_8_decode(rest, "replace", False)[1]  # half a character at the end is not invalid, only cut
+        lines = self._lines(rest[:whole])
+        self.unterminated = bool(lines)
+        return lines
+
+    def _lines(self, whole: bytes) -> list[str]:
+        try:
+            text = whole.decode()
+        except UnicodeDecodeError:
+            text = whole.decode("utf-8", "replace")
+            self.utf8_invalid = True
+        if not self._started:
+            self._started = True
+            text = text.removeprefix("\ufeff")
+        return [line.rstrip("\r") for line in text.split("\n") if line and not line.isspace()]
+
+    def _bounded(self, whole: bytes) -> list[str]:
+        """The slow way, where something is too long: the lines before it; it raises now or in the next call."""
+        lines: list[str] = []
+        for line in whole.split(b"\n"):
+            if len(line) > self._max_size:
+                break
+            lines += self._lines(line)
+        else:
+            if len(self._pending) <= self._max_size:
+                return lines
+        self._pending.clear()
+        self._error = LimitExceededError(f"a line is longer than {self._max_size} bytes")
+        if not lines:
+            raise self._error
+        return lines
