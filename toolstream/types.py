@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any, Final, Literal, NamedTuple, TypeAlias
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, TypeAlias
+
+if TYPE_CHECKING:
+    from toolstream.completion import Completion, ToolCall
 
 __all__ = [
     "MISSING",
@@ -130,3 +134,215 @@ class CompletionDefect(NamedTuple):
     kind: str
     call: int | None
     message: str
+
+
+# ---------------------------------------------------------------- the stream (assembler.py, stream.py)
+
+
+class Limits:
+    """Bounds for one stream. `None` is no bound. Passing `max_depth` is a defect of the call (`depth_exceeded`); passing the
+    others raises `LimitExceededError`, after which all that was read stays readable.
+
+    - `max_depth`: containers inside each other in the arguments of a call;
+    - `max_calls`: calls of the stream, all choices together;
+    - `max_argument_bytes`: bytes of argument text (as UTF-8) of the stream, all calls together;
+    - `max_pieces`: calls of `feed`;
+    - `max_defects`: defects kept; `completion.defect_count` counts them all.
+    """
+
+    __slots__ = ("max_argument_bytes", "max_calls", "max_defects", "max_depth", "max_pieces")
+
+    def __init__(
+        self,
+        max_depth: int | None = 512,
+        max_calls: int | None = None,
+        max_argument_bytes: int | None = None,
+        max_pieces: int | None = None,
+        max_defects: int = 100,
+    ) -> None:
+        self.max_depth = max_depth
+        self.max_calls = max_calls
+        self.max_argument_bytes = max_argument_bytes
+        self.max_pieces = max_pieces
+        self.max_defects = max_defects
+
+    def __repr__(self) -> str:
+        return f"Limits({', '.join(f'{name}={getattr(self, name)!r}' for name in sorted(self.__slots__))})"
+
+    def __eq__(self, other: object) -> bool:
+        if type(other) is not Limits:
+            return NotImplemented
+        return all(getattr(self, name) == getattr(other, name) for name in self.__slots__)
+
+    __hash__ = None  # type: ignore[assignment]  # mutable
+
+
+class Defect(NamedTuple):
+    """Something that the provider or the model did wrong, noticed on the way.
+
+    `code` and `severity` are those of `defects.DEFECTS`; `call` is the position in `completion.calls`, `None` if it is about
+    the stream; `offset` (code points in that call's `arguments_text`) where one place is to blame; `piece` is the number of
+    the piece fed when it was noticed, from 0 (at the end: the number of all pieces); `message` is for people and holds
+    no argument text.
+    """
+
+    code: str
+    severity: Literal["error", "warning", "info"]
+    call: int | None
+    offset: int | None
+    piece: int
+    message: str
+
+    def to_dict(self) -> dict[str, JsonValue]:
+        """Plain JSON: the fields by name."""
+        return self._asdict()
+
+
+class ToolCallStart:
+    """A call has begun: name and id are known, or the stream has ended. Sent once for each call."""
+
+    __slots__ = ("call",)
+    __match_args__ = ("call",)
+    type: Final = "tool_call.start"
+
+    def __init__(self, call: ToolCall) -> None:
+        self.call = call
+
+    def __repr__(self) -> str:
+        return f"ToolCallStart({self.call!r})"
+
+    def to_dict(self) -> dict[str, JsonValue]:
+        """Plain JSON: the call's identity."""
+        call = self.call
+        return {
+            "type": self.type,
+            "position": call.position,
+            "id": call.id,
+            "name": call.name,
+            "kind": call.kind,
+            "index": call.index,
+            "choice": call.choice,
+        }
+
+
+class ToolCallDelta:
+    """Argument text of a call. `restart`: it replaces what came before, so that the deltas since the last restart, joined,
+    are `call.arguments_text`. `changes`: what `StreamingJsonParser.append` gave, `None` unless asked for."""
+
+    __slots__ = ("call", "changes", "restart", "text")
+    __match_args__ = ("call", "text", "restart", "changes")
+    type: Final = "tool_call.delta"
+
+    def __init__(
+        self, call: ToolCall, text: str, restart: bool = False, changes: Sequence[JsonChange] | None = None
+    ) -> None:
+        self.call = call
+        self.text = text
+        self.restart = restart
+        self.changes = changes
+
+    def __repr__(self) -> str:
+        return f"ToolCallDelta({self.call!r}, {self.text!r}, restart={self.restart!r}, changes={self.changes!r})"
+
+    def to_dict(self) -> dict[str, JsonValue]:
+        """Plain JSON; `changes` only where asked for, each as a list."""
+        out: dict[str, JsonValue] = {
+            "type": self.type,
+            "position": self.call.position,
+            "id": self.call.id,
+            "text": self.text,
+            "restart": self.restart,
+        }
+        if self.changes is not None:
+            out["changes"] = [[kind, list(path), value] for kind, path, value in self.changes]
+        return out
+
+
+class ToolCallEnd:
+    """A call has ended; `call.status` says how. Every start has exactly one end."""
+
+    __slots__ = ("call",)
+    __match_args__ = ("call",)
+    type: Final = "tool_call.end"
+
+    def __init__(self, call: ToolCall) -> None:
+        self.call = call
+
+    def __repr__(self) -> str:
+        return f"ToolCallEnd({self.call!r})"
+
+    def to_dict(self) -> dict[str, JsonValue]:
+        """Plain JSON: the whole call."""
+        return {"type": self.type, "position": self.call.position, "call": self.call.to_dict()}
+
+
+class _Words:
+    __slots__ = ("choice", "text")
+    __match_args__ = ("text", "choice")
+    type: str
+
+    def __init__(self, text: str, choice: int = 0) -> None:
+        self.text = text
+        self.choice = choice
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self.text!r}, {self.choice!r})"
+
+    def to_dict(self) -> dict[str, JsonValue]:
+        """Plain JSON: the fields by name."""
+        return {"type": self.type, "text": self.text, "choice": self.choice}
+
+
+class TextDelta(_Words):
+    """Text for people, of one choice."""
+
+    __slots__ = ()
+    type: Literal["text.delta"] = "text.delta"
+
+
+class ReasoningDelta(_Words):
+    """Reasoning text, of one choice."""
+
+    __slots__ = ()
+    type: Literal["reasoning.delta"] = "reasoning.delta"
+
+
+class DefectFound:
+    """A defect was noticed (each code once for a call, as many as are kept)."""
+
+    __slots__ = ("defect",)
+    __match_args__ = ("defect",)
+    type: Final = "defect"
+
+    def __init__(self, defect: Defect) -> None:
+        self.defect = defect
+
+    def __repr__(self) -> str:
+        return f"DefectFound({self.defect!r})"
+
+    def to_dict(self) -> dict[str, JsonValue]:
+        """Plain JSON: the defect's fields."""
+        return {"type": self.type, **self.defect.to_dict()}
+
+
+class StreamEnd:
+    """The last event: all calls have ended."""
+
+    __slots__ = ("completion",)
+    __match_args__ = ("completion",)
+    type: Final = "stream.end"
+
+    def __init__(self, completion: Completion) -> None:
+        self.completion = completion
+
+    def __repr__(self) -> str:
+        return f"StreamEnd({self.completion!r})"
+
+    def to_dict(self) -> dict[str, JsonValue]:
+        """Plain JSON: the whole completion."""
+        return {"type": self.type, "completion": self.completion.to_dict()}
+
+
+Event: TypeAlias = (
+    "ToolCallStart | ToolCallDelta | ToolCallEnd | TextDelta | ReasoningDelta | DefectFound | StreamEnd"
+)
