@@ -1,0 +1,90 @@
+"""One stream driven from its source to its end, the same way for every command that reads streams."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, NamedTuple
+
+from toolstream.cli.output import refused
+from toolstream.cli.reading import InputError, Piece, Source
+from toolstream.completion import Completion
+from toolstream.errors import LimitExceededError, UnknownProviderError
+from toolstream.stream import ToolCallStream
+
+__all__ = ["Outcome", "Positions", "drive", "summary"]
+
+
+class Outcome(NamedTuple):
+    completion: Completion
+    provider: str | None
+    loud: int  # defects of severity warning or error
+    trouble: BaseException | None  # what stopped the reading before the end of the input
+
+    @property
+    def code(self) -> int:
+        return 1 if self.loud or refused(self.completion.calls) else 0
+
+
+def drive(
+    source: Source,
+    pieces: Iterator[Piece],
+    see: Callable[[Completion, Piece | None, Sequence[Any]], None] | None = None,
+    *,
+    provider: str | None = None,
+    **options: Any,
+) -> Outcome:
+    """Feed all pieces and close; `see` gets the completion so far, each piece, and its events; the close has no piece.
+
+    An input that fails half way and Ctrl-C end the reading as a cut would, so that the calls so far are known; they
+    are the outcome's `trouble`, to be raised when these have been shown.
+    """
+    trouble: BaseException | None = None
+    loud = 0
+
+    def pass_on(piece: Piece | None, events: Sequence[Any]) -> None:
+        nonlocal loud
+        for event in events:
+            if event.type == "defect" and event.defect.severity != "info":
+                loud += 1
+        if see is not None:
+            see(stream.completion, piece, events)
+
+    try:
+        stream = ToolCallStream(provider or source.provider, **options)
+        try:
+            for piece in pieces:
+                pass_on(piece, stream.feed(piece.data))
+        except (InputError, KeyboardInterrupt) as error:
+            trouble = error
+        except LimitExceededError as error:
+            trouble = InputError(f"{source.name}: {error}; everything before was read")
+        pass_on(None, stream.close())
+    except UnknownProviderError as error:
+        raise trouble or InputError(f"{source.name}: {error}") from None
+    return Outcome(stream.completion, stream.provider, loud, trouble)
+
+
+class Positions:
+    """The position of each call in `completion.calls`, found in constant time."""
+
+    def __init__(self) -> None:
+        self._of: dict[int, int] = {}
+
+    def of(self, completion: Completion, call: Any) -> int:
+        for position in range(len(self._of), len(completion.calls)):
+            self._of[id(completion.calls[position])] = position
+        return self._of[id(call)]
+
+
+def summary(outcome: Outcome) -> str:
+    """In one line, what is wrong with a stream; the empty string if nothing is that stops a call or the reading."""
+    calls = outcome.completion.calls
+    parts = []
+    for defect in outcome.completion.defects:
+        if defect.severity == "error" and defect.call is None:
+            parts.append(defect.message)
+    stopped = refused(calls)
+    if stopped:
+        names = ", ".join(f"{calls.index(call) + 1} ({call.name or 'no name'}, {call.status})" for call in stopped)
+        parts.append(f"{len(stopped)} of {len(calls)} calls must not be run: {names}")
+    return " ".join(parts)
