@@ -1,0 +1,183 @@
+"""The binary framing of AWS: every kind of header, every cutting, and every kind of damage."""
+
+import random
+import struct
+from zlib import crc32
+
+import pytest
+from transport_helpers import cuttings, decode, decode_to_limit, growth
+
+from toolstream.errors import LimitExceededError
+from toolstream.transport import AwsEventStreamDecoder, AwsMessage
+
+
+def raw_frame(headers: bytes, payload: bytes) -> bytes:
+    prelude = struct.pack(">II", 16 + len(headers) + len(payload), len(headers))
+    body = prelude + struct.pack(">I", crc32(prelude)) + headers + payload
+    return body + struct.pack(">I", crc32(body))
+
+
+def text_header(name: str, value: str) -> bytes:
+    name_bytes, value_bytes = name.encode(), value.encode()
+    return bytes([len(name_bytes)]) + name_bytes + b"\x07" + struct.pack(">H", len(value_bytes)) + value_bytes
+
+
+def event(kind: str, payload: bytes) -> tuple[bytes, AwsMessage]:
+    headers = {":event-type": kind, ":content-type": "application/json", ":message-type": "event"}
+    data = raw_frame(b"".join(text_header(k, v) for k, v in headers.items()), payload)
+    return data, AwsMessage(headers, payload)
+
+
+FRAMES = [
+    event("messageStart", b'{"role":"assistant"}'),
+    event("contentBlockDelta", '{"text":"茶"}'.encode()),
+    event("x", b""),
+]
+DATA = b"".join(data for data, _ in FRAMES)
+MESSAGES = [message for _, message in FRAMES]
+
+
+def test_frames_in_every_cutting():
+    for pieces in cuttings(DATA):
+        decoder = AwsEventStreamDecoder()
+        assert decode(decoder, pieces) == MESSAGES
+        assert (decoder.damaged, decoder.unterminated) == (0, False)
+
+
+def test_a_frame_comes_with_its_last_byte():
+    decoder = AwsEventStreamDecoder()
+    data, message = FRAMES[0]
+    assert decoder.feed(data[:-1]) == []
+    assert decoder.feed(data[-1:] + FRAMES[1][0][:20]) == [message]
+
+
+def test_every_type_of_header():
+    kinds = [
+        (b"\x00", b"", True),
+        (b"\x01", b"", False),
+        (b"\x02", struct.pack(">b", -3), -3),
+        (b"\x03", struct.pack(">h", -300), -300),
+        (b"\x04", struct.pack(">i", -70_000), -70_000),
+        (b"\x05", struct.pack(">q", -(1 << 40)), -(1 << 40)),
+        (b"\x06", struct.pack(">H", 3) + b"\x00\xff\x01", b"\x00\xff\x01"),
+        (b"\x07", struct.pack(">H", 5) + "té!x".encode(), "té!x"),
+        (b"\x08", struct.pack(">q", 1_700_000_000_000), 1_700_000_000_000),
+        (b"\x09", bytes(range(16)), bytes(range(16))),
+    ]
+    headers = b"".join(b"\x02" + f"h{i}".encode() + kind + value for i, (kind, value, _) in enumerate(kinds))
+    (message,) = AwsEventStreamDecoder().feed(raw_frame(headers, b"p"))
+    assert message == AwsMessage({f"h{i}": value for i, (_, _, value) in enumerate(kinds)}, b"p")
+    assert [type(message.headers[f"h{i}"]) for i in range(3)] == [bool, bool, int]
+
+
+def test_exceptions_and_errors_are_messages():
+    exception = raw_frame(
+        text_header(":message-type", "exception") + text_header(":exception-type", "throttlingException"),
+        b'{"message":"slow"}',
+    )
+    error = raw_frame(text_header(":message-type", "error") + text_header(":error-code", "500"), b"")
+    assert decode(AwsEventStreamDecoder(), [exception + error]) == [
+        AwsMessage({":message-type": "exception", ":exception-type": "throttlingException"}, b'{"message":"slow"}'),
+        AwsMessage({":message-type": "error", ":error-code": "500"}, b""),
+    ]
+
+
+def test_a_cut_frame_is_told():
+    for end in range(len(DATA)):
+        decoder = AwsEventStreamDecoder()
+        messages = decode(decoder, [DATA[:end]])
+        assert messages == MESSAGES[: len(messages)]
+        assert decoder.unterminated == (end != sum(len(data) for data, _ in FRAMES[: len(messages)]))
+        assert decoder.damaged == 0
+
+
+def test_any_single_wrong_byte_costs_its_frame_alone():
+    (first, _), (second, _), (third, _) = FRAMES
+    for at in range(len(second)):
+        broken = bytearray(second)
+        broken[at] ^= 0x5A
+        for pieces in ([first + broken + third], [bytes([b]) for b in first + broken + third]):
+            decoder = AwsEventStreamDecoder()
+            assert decode(decoder, pieces) == [MESSAGES[0], MESSAGES[2]]
+            assert decoder.damaged == 1
+
+
+def test_bytes_between_frames_are_skipped_and_counted_once():
+    dice = random.Random(1)
+    for size in (1, 3, 11, 12, 13, 500):
+        garbage = bytes(dice.randrange(256) for _ in range(size))
+        for pieces in (
+            [FRAMES[0][0] + garbage + FRAMES[1][0]],
+            [bytes([b]) for b in FRAMES[0][0] + garbage + FRAMES[1][0]],
+        ):
+            decoder = AwsEventStreamDecoder()
+            assert decode(decoder, pieces) == MESSAGES[:2]
+            assert decoder.damaged == 1
+
+
+@pytest.mark.parametrize(
+    "headers",
+    [
+        b"\x05ab",  # the name is cut
+        b"\x01a",  # no type
+        b"\x01a\x0a",  # an unknown type
+        b"\x01a\x07\x00",  # the length is cut
+        b"\x01a\x07\xff\xff",  # the value is cut
+        b"\x01a\x05\x00\x00",  # the number is cut
+        b"\x01a\x09\x00",  # the identifier is cut
+    ],
+)
+def test_malformed_headers_cost_their_frame_alone(headers):
+    decoder = AwsEventStreamDecoder()
+    assert decode(decoder, [FRAMES[0][0] + raw_frame(headers, b"x") + FRAMES[1][0]]) == MESSAGES[:2]
+    assert decoder.damaged == 1
+
+
+def test_headers_longer_than_their_frame_are_damage():
+    prelude = struct.pack(">II", 20, 5)
+    decoder = AwsEventStreamDecoder()
+    frame = prelude + struct.pack(">I", crc32(prelude)) + b"12345678"
+    assert decode(decoder, [frame + FRAMES[0][0]]) == MESSAGES[:1]
+    assert decoder.damaged == 1
+
+
+@pytest.mark.parametrize(("length", "headers"), [(1 << 31, 0), ((25 << 20) + 1, 0), (1 << 20, (1 << 17) + 1)])
+def test_a_frame_that_says_it_is_huge_is_refused_before_it_comes(length, headers):
+    prelude = struct.pack(">II", length, headers)
+    data = prelude + struct.pack(">I", crc32(prelude))
+    for size in (1, 5, 1000):
+        assert decode_to_limit(AwsEventStreamDecoder(), FRAMES[0][0] + data, size) == MESSAGES[:1]
+        assert decode_to_limit(AwsEventStreamDecoder(), data, size) == []
+
+
+def test_a_flood_of_headers_is_one_small_mapping():
+    (message,) = AwsEventStreamDecoder().feed(raw_frame(b"\x00\x00" * (1 << 16), b""))
+    assert message.headers == {"": True}
+
+
+def test_a_configured_size_is_kept():
+    data, message = FRAMES[0]
+    assert AwsEventStreamDecoder(max_size=len(data)).feed(data) == [message]
+    with pytest.raises(LimitExceededError):
+        AwsEventStreamDecoder(max_size=len(data) - 1).feed(data)
+
+
+@pytest.mark.parametrize("byte", [b"x", b"\x00"])
+def test_garbage_in_single_bytes_is_linear_and_not_kept(byte):
+    def work(size):
+        decoder = AwsEventStreamDecoder()
+        for _ in range(size):
+            decoder.feed(byte)
+        assert decoder.damaged == 1
+
+    assert growth(work, 10_000) < 9
+
+
+def test_one_large_frame_in_single_bytes_is_linear():
+    def work(size):
+        decoder = AwsEventStreamDecoder()
+        data = raw_frame(b"", b"x" * size)
+        messages = [m for i in range(len(data)) for m in decoder.feed(data[i : i + 1])]
+        assert len(messages[0].payload) == size
+
+    assert growth(work, 25_000) < 9

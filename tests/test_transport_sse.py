@@ -1,0 +1,184 @@
+"""Server-sent events: every rule of the decoder, in every cutting."""
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from transport_helpers import cuttings, decode, decode_to_limit, growth
+
+from toolstream.transport import SseDecoder, SseEvent
+
+
+def event(data, name=None, identity=None):
+    return SseEvent(name, data, identity)
+
+
+RULES = {
+    "data only": (b"data: a\n\n", [event("a")]),
+    "name and data": (b"event: ping\ndata: {}\n\n", [event("{}", "ping")]),
+    "data before the name": (b"data: {}\nevent: ping\n\n", [event("{}", "ping")]),
+    "an empty name is none": (b"event:\ndata: a\n\n", [event("a")]),
+    "id": (b"id: 7\nevent: message\ndata: a\n\ndata: b\n\n", [event("a", "message", "7"), event("b")]),
+    "an id with NUL is ignored": (b"id: 1\0\ndata: a\n\n", [event("a")]),
+    "no space after the colon": (b"data:a\nevent:x\n\n", [event("a", "x")]),
+    "one space goes, no more": (b"data:  a \n\n", [event(" a ")]),
+    "spaces after the data stay": (b'event: x\ndata: {"a":1}   \n\n', [event('{"a":1}   ', "x")]),
+    "several data lines": (b"data: a\ndata:\ndata: b\n\n", [event("a\n\nb")]),
+    "several data lines under a name": (b"event: x\ndata: a\ndata: b\n\n", [event("a\nb", "x")]),
+    "several names: the last": (b"event: x\nevent: y\ndata: a\n\n", [event("a", "y")]),
+    "a colon in the data": (b"data: a: b\n\n", [event("a: b")]),
+    "data without a colon is empty": (b"data\n\ndata: a\n\n", [event("a")]),
+    "empty data is no event": (b"data:\n\ndata: \n\nevent: x\ndata:\n\ndata: a\n\n", [event("a")]),
+    "blank data is no event": (b"data:   \n\nevent: x\ndata:   \n\n", []),
+    "no data is no event": (b"event: x\nid: 1\nretry: 10\nunknown\n\ndata: a\n\n", [event("a")]),
+    "the name goes with its event": (b"event: x\n\ndata: a\n\n", [event("a")]),
+    "comments": (b": hello\n\n:\ndata: a\n: in between\ndata: b\n\n: bye\n\n", [event("a\nb")]),
+    "a comment under a name": (b"event: x\n: c\ndata: a\n\n", [event("a", "x")]),
+    "fields are exact": (b"Data: a\n data: b\ndata : c\ndatax: d\n\n", []),
+    "CR LF": (b"event: x\r\ndata: a\r\n\r\ndata: b\r\n\r\n", [event("a", "x"), event("b")]),
+    "CR": (b"event: x\rdata: a\r\rdata: b\r\r", [event("a", "x"), event("b")]),
+    "all line ends mixed": (b"data: a\r\n\ndata: b\n\r\ndata: c\r\r\ndata: d\n\r", [event(c) for c in "abcd"]),
+    "CR LF CR LF is one blank line": (b"data: a\r\n\r\n\r\n\r\ndata: b\r\n\r\n", [event("a"), event("b")]),
+    "many blank lines": (b"\n\n\ndata: a\n\n\n\n\ndata: b\n\n\n", [event("a"), event("b")]),
+    "blank line first": (b"\ndata: a\n\n", [event("a")]),
+    "byte order mark": (b"\xef\xbb\xbfdata: a\n\n", [event("a")]),
+    "byte order mark later is content": (b"data: a\n\n\xef\xbb\xbfdata: b\n\n", [event("a")]),
+    "other line separators are content": (
+        "data: a\u2028b\u2029c\x85d\x0be\x0cf\x1cg\n\n".encode(),
+        [event("a\u2028b\u2029c\x85d\x0be\x0cf\x1cg")],
+    ),
+    "characters of every length": ("data: é茶🍵\n\n".encode(), [event("é茶🍵")]),
+    "the end marker": (b"data: [DONE]\n\n", [event("[DONE]")]),
+    "nothing": (b"", []),
+}
+
+
+@pytest.mark.parametrize("name", RULES)
+def test_rule_in_every_cutting(name):
+    data, expected = RULES[name]
+    for pieces in cuttings(data):
+        decoder = SseDecoder()
+        assert decode(decoder, pieces) == expected
+        assert not decoder.unterminated
+        assert not decoder.utf8_invalid
+
+
+def test_an_event_comes_with_its_last_byte():
+    decoder = SseDecoder()
+    assert decoder.feed(b"data: a\n") == []
+    assert decoder.feed(b"\n") == [event("a")]
+    assert decoder.feed(b"data: b\r") == []
+    assert decoder.feed(b"\r") == [event("b")], "a CR ends a line at once"
+    assert decoder.feed(b"\n") == []
+    assert decoder.feed(b"data: c\n\ndata: d\n\ndata: e") == [event("c"), event("d")]
+
+
+@pytest.mark.parametrize(
+    "tail", [b"data: b", b"data: b\n", b"event: x\ndata: b\n", b": c\ndata: b\r", b"id: 1\ndata:b"]
+)
+def test_a_last_event_without_a_blank_line_is_given_and_marked(tail):
+    for pieces in cuttings(b"data: a\n\n" + tail):
+        decoder = SseDecoder()
+        assert [e.data for e in decode(decoder, pieces)] == ["a", "b"]
+        assert decoder.unterminated
+
+
+@pytest.mark.parametrize("tail", [b"event: x", b": comment", b"dat", b"data", b"data: ", b"id: 3\n"])
+def test_a_cut_event_without_data_is_nothing(tail):
+    decoder = SseDecoder()
+    assert decode(decoder, [b"data: a\n\n" + tail]) == [event("a")]
+    assert not decoder.unterminated
+
+
+@pytest.mark.parametrize(
+    ("data", "expected"),
+    [
+        (b"data: a\xffb\n\n", "a\ufffdb"),
+        (b"data: a\xe4\xb8\n\n", "a\ufffd"),
+        (b"data: a\xe4\xb8b\xf0\x9f\x8d\n\n", "a\ufffdb\ufffd"),
+        (b"data: \xc0\x80\n\n", "\ufffd\ufffd"),
+        (b"data: \xed\xa0\x80\n\n", "\ufffd\ufffd\ufffd"),
+    ],
+)
+def test_invalid_utf8_is_replaced_and_told_in_every_cutting(data, expected):
+    for pieces in cuttings(b"data: x\n\n" + data + b"data: y\n\n"):
+        decoder = SseDecoder()
+        assert decode(decoder, pieces) == [event("x"), event(expected), event("y")]
+        assert decoder.utf8_invalid
+
+
+def test_a_character_cut_by_the_end_is_cut_and_not_invalid():
+    whole = "data: a茶".encode()
+    decoder = SseDecoder()
+    assert decode(decoder, [whole[:-1]]) == [event("a")]
+    assert decoder.unterminated
+    assert not decoder.utf8_invalid
+    decoder = SseDecoder()
+    assert decode(decoder, [b"data: \xff" + whole[6:-1]]) == [event("\ufffda")]
+    assert decoder.utf8_invalid
+
+
+def test_any_bytes_like_piece_is_read():
+    for kind in (bytes, bytearray, memoryview):
+        assert SseDecoder().feed(kind(b"data: a\n\n")) == [event("a")]
+    for wrong in ("data: a\n\n", 3, None):
+        with pytest.raises(TypeError):
+            SseDecoder().feed(wrong)
+
+
+def test_a_piece_may_be_changed_afterwards():
+    decoder = SseDecoder()
+    piece = bytearray(b"data: abc")
+    decoder.feed(piece)
+    piece[:] = b"xxxxxxxxx"
+    assert decoder.feed(b"\n\n") == [event("abc")]
+
+
+@pytest.mark.parametrize("size", [1, 5, 1000])
+def test_an_event_that_is_too_long_is_refused_whole_or_not(size):
+    before = b"data: a\n\n" + b"data: b\n\n" * 50
+    expected = [event("a")] + [event("b")] * 50
+    for data in (b"data: " + b"x" * 200, b"data: " + b"x" * 100 + b"\n\ndata: c\n\n", b":" * 101):
+        assert decode_to_limit(SseDecoder(max_size=100), before + data, size) == expected
+        assert decode_to_limit(SseDecoder(max_size=100), data, size) == []
+
+
+def test_many_events_in_one_piece_are_not_one_long_event():
+    assert len(SseDecoder(max_size=100).feed(b"data: abc\n\n" * 1000)) == 1000
+
+
+def test_one_long_event_in_single_bytes_is_linear():
+    def work(size):
+        decoder = SseDecoder()
+        for _ in range(size):
+            decoder.feed(b"x")
+        decoder.close()
+
+    assert growth(work, 50_000) < 9
+
+
+def test_many_lines_without_an_event_are_linear():
+    def work(size):
+        decoder = SseDecoder()
+        for _ in range(size):
+            decoder.feed(b"data:\n")
+        assert decoder.feed(b"\n") == []
+
+    assert growth(work, 20_000) < 9
+
+
+LINES = st.sampled_from(
+    [b"data: a", b"data:b", "data: é🍵".encode(), b"data", b": c", b"event: x", b"id: 1", b"", b"data: \xff", b"q"]
+)
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.lists(st.tuples(LINES, st.sampled_from([b"\n", b"\r\n", b"\r"])), max_size=20), st.data())
+def test_any_stream_reads_the_same_in_any_cutting(lines, draw):
+    data = b"".join(line + end for line, end in lines)
+    whole = SseDecoder()
+    expected = decode(whole, [data])
+    places = sorted(draw.draw(st.lists(st.integers(0, len(data)), max_size=8)))
+    cut = SseDecoder()
+    pieces = [data[i:j] for i, j in zip([0, *places], [*places, len(data)], strict=True)]
+    assert decode(cut, pieces) == expected
+    assert (cut.unterminated, cut.utf8_invalid) == (whole.unterminated, whole.utf8_invalid)
