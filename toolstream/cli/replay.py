@@ -26,7 +26,7 @@ from toolstream.cli.output import (
     write_json,
 )
 from toolstream.cli.reading import Piece, Source, cut_anew, open_source
-from toolstream.cli.session import Outcome, Positions, drive
+from toolstream.cli.session import Outcome, drive
 from toolstream.completion import Completion
 
 __all__ = ["demo", "replay"]
@@ -34,6 +34,7 @@ __all__ = ["demo", "replay"]
 DEMO = os.path.join(os.path.dirname(__file__), "demo.jsonl")
 PIECE_SECONDS = 0.05  # between pieces whose times are not known
 LONGEST_LINE, LONGEST_VALUE = 100, 1000  # characters of a value in the log, and of finished arguments
+MOST_DEFECTS = 20  # listed at the end
 SEVERITY_COLOURS = {"error": "red", "warning": "yellow", "info": "dim"}
 
 
@@ -102,18 +103,17 @@ class Log:
     def __init__(self, *, at_once: bool) -> None:
         self._at_once = at_once
         self._colours = Colours(sys.stdout)
-        self._positions = Positions()
         self._prefix = ""
 
     def see(self, completion: Completion, piece: Piece | None, events: Sequence[Any]) -> None:
         if piece is not None:
             self._prefix = "" if piece.t is None else f"{piece.t:8.3f}  "
         for event in events:
-            self._show(completion, event)
+            self._show(event)
         if self._at_once:
             sys.stdout.flush()
 
-    def _show(self, completion: Completion, event: Any) -> None:
+    def _show(self, event: Any) -> None:
         paint = self._colours
         if event.type in ("text.delta", "reasoning.delta"):
             self._line(event.type.partition(".")[0], value_text(event.text, LONGEST_LINE))
@@ -122,7 +122,7 @@ class Log:
             self._line(severity, paint(defect_text(event.defect), SEVERITY_COLOURS[severity]))
         elif event.type.startswith("tool_call."):
             call = event.call
-            label = f"call {self._positions.of(completion, call) + 1}"
+            label = f"call {call.position + 1}"
             if event.type == "tool_call.delta":
                 self._show_delta(label, event)
             elif event.type == "tool_call.start":
@@ -171,5 +171,9 @@ def _print_end(outcome: Outcome) -> None:
             print(f"   {value_text(call.arguments, LONGEST_VALUE)}")
         else:
             print(f"   text so far: {clean(shorten(call.arguments_text, LONGEST_VALUE)) or '(none)'}")
-    for defect in completion.defects:
+    for defect in completion.defects[:MOST_DEFECTS]:
         print(colours(f"{defect.severity}  {defect_text(defect)}", SEVERITY_COLOURS[defect.severity]))
+    if completion.defect_count > MOST_DEFECTS:
+        print(
+            f"... and {plural(completion.defect_count - MOST_DEFECTS, 'more defect')}; `toolstream check` groups them"
+        )

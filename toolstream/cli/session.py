@@ -10,8 +10,11 @@ from toolstream.cli.reading import InputError, Piece, Source
 from toolstream.completion import Completion
 from toolstream.errors import LimitExceededError, UnknownProviderError
 from toolstream.stream import ToolCallStream
+from toolstream.types import Limits
 
-__all__ = ["Outcome", "Positions", "drive", "summary"]
+__all__ = ["Outcome", "drive", "summary"]
+
+MAX_DEFECTS = 10_000
 
 
 class Outcome(NamedTuple):
@@ -50,7 +53,7 @@ def drive(
             see(stream.completion, piece, events)
 
     try:
-        stream = ToolCallStream(provider or source.provider, **options)
+        stream = ToolCallStream(provider or source.provider, limits=Limits(max_defects=MAX_DEFECTS), **options)
         try:
             for piece in pieces:
                 pass_on(piece, stream.feed(piece.data))
@@ -64,18 +67,6 @@ def drive(
     return Outcome(stream.completion, stream.provider, loud, trouble)
 
 
-class Positions:
-    """The position of each call in `completion.calls`, found in constant time."""
-
-    def __init__(self) -> None:
-        self._of: dict[int, int] = {}
-
-    def of(self, completion: Completion, call: Any) -> int:
-        for position in range(len(self._of), len(completion.calls)):
-            self._of[id(completion.calls[position])] = position
-        return self._of[id(call)]
-
-
 def summary(outcome: Outcome) -> str:
     """In one line, what is wrong with a stream; the empty string if nothing is that stops a call or the reading."""
     calls = outcome.completion.calls
@@ -85,6 +76,6 @@ def summary(outcome: Outcome) -> str:
             parts.append(defect.message)
     stopped = refused(calls)
     if stopped:
-        names = ", ".join(f"{calls.index(call) + 1} ({call.name or 'no name'}, {call.status})" for call in stopped)
+        names = ", ".join(f"{call.position + 1} ({call.name or 'no name'}, {call.status})" for call in stopped)
         parts.append(f"{len(stopped)} of {len(calls)} calls must not be run: {names}")
     return " ".join(parts)
