@@ -6,8 +6,8 @@
 - `warning`: the provider broke a rule of its protocol, and the reading is the one that fits what it must have meant;
 - `info`: unusual, harmless, and good to know when two providers are compared.
 
-A sentence says what came and what follows from it. It is whole as it stands: whoever reports a defect may put the name of
-the call before it and particulars after it, and never the text of arguments.
+A sentence says what came and what follows from it. It is whole as it stands: whoever reports a defect may put the name
+of the call before it and particulars after it, and never the text of arguments.
 """
 
 from __future__ import annotations
@@ -33,7 +33,8 @@ DEFECTS: Final[dict[str, tuple[Severity, str]]] = {
     ),
     "args_concatenated": (
         "error",
-        "Several values came as the arguments of one call, and nothing says which one is meant; the call must not be run.",
+        "Several values came as the arguments of one call, and nothing says which one is meant; "
+        "the call must not be run.",
     ),
     "args_conflict": (
         "error",
@@ -72,7 +73,10 @@ DEFECTS: Final[dict[str, tuple[Severity, str]]] = {
     "id_changed": ("warning", "A continuation carries another id than its call; the first id was kept."),
     "id_duplicate": ("warning", "Two calls have the same id; the later one was given an id of its own."),
     "id_placeholder": ("warning", "The id is a placeholder, such as the text null; it was taken as absent."),
-    "index_conflict": ("warning", "Two identifiers of one delta name different calls; the more exact one was followed."),
+    "index_conflict": (
+        "warning",
+        "Two identifiers of one delta name different calls; the more exact one was followed.",
+    ),
     "index_drift": ("warning", "A delta came under another index than its call; it was put where it belongs."),
     "index_null": ("warning", "The index is null; it was taken as absent."),
     "index_reused": ("warning", "A second call came under the index of an earlier one; the two were kept apart."),
@@ -87,7 +91,10 @@ DEFECTS: Final[dict[str, tuple[Severity, str]]] = {
     "done_mismatch": ("warning", "The final text of the arguments differs from the deltas; the final text was taken."),
     "finish_length": ("warning", "The finish reason says that the output was cut, but every call is closed."),
     # warnings: bytes and events
-    "sse_bad_json": ("warning", "An event is no JSON and could not be used as a whole; a part of the answer may be lost."),
+    "sse_bad_json": (
+        "warning",
+        "An event is no JSON and could not be used as a whole; a part of the answer may be lost.",
+    ),
     "sse_unterminated_event": ("warning", "The input ended without the blank line that closes its last event."),
     "utf8_invalid": ("warning", "Bytes that are no UTF-8 came; U+FFFD stands in their place."),
     # infos: arguments
@@ -104,7 +111,10 @@ DEFECTS: Final[dict[str, tuple[Severity, str]]] = {
     "index_repeated_in_delta": ("info", "Several entries of one delta have the same index; they were read in order."),
     "choice_repeated_in_chunk": ("info", "One chunk has several entries for the same choice; they were read in order."),
     # infos: final events
-    "done_extends_deltas": ("info", "The final text of the arguments has more than the deltas; the final text was taken."),
+    "done_extends_deltas": (
+        "info",
+        "The final text of the arguments has more than the deltas; the final text was taken.",
+    ),
     "snapshot_only": ("info", "The arguments came whole in a final event, without any delta."),
     "item_id_missing": ("info", "The event has no item id; its output index was followed."),
     # infos: finish

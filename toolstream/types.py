@@ -14,6 +14,7 @@ __all__ = [
     "CompletionDefect",
     "FinishedArguments",
     "JsonChange",
+    "JsonDeviation",
     "JsonPath",
     "JsonState",
     "JsonValue",
@@ -122,7 +123,7 @@ class CompletedToolCall(NamedTuple):
     id: str | None
     name: str
     args: dict[str, JsonValue]
-    index: int
+    index: int  # type: ignore[assignment]  # rather than the method of tuples
 
 
 # ---------------------------------------------------------------- finished messages (defects.py)
@@ -346,3 +347,14 @@ class StreamEnd:
 Event: TypeAlias = (
     "ToolCallStart | ToolCallDelta | ToolCallEnd | TextDelta | ReasoningDelta | DefectFound | StreamEnd"
 )
+
+
+# ---------------------------------------------------------------- the JSON engine
+
+
+class JsonDeviation(NamedTuple):
+    """Where a text first deviates from JSON (RFC 8259), and what was expected there."""
+
+    offset: int
+    """In code points from the beginning of the text."""
+    message: str
