@@ -1,0 +1,174 @@
+"""The gate against slower code: instructions counted by valgrind, which do not depend on how busy the machine is.
+
+    python benchmarks/instructions.py                   count, compare; fails when a rule below is broken
+    python benchmarks/instructions.py --renew           write the new levels to instructions.json
+    python benchmarks/instructions.py --only WORD       cases whose name has the word
+    python benchmarks/instructions.py --profile         also the functions that spend them, case by case
+
+Rules, for every case (operation, shape of the text, characters a piece) on the back end of TOOLSTREAM_BACKEND:
+
+* growth: four times the text costs at most 5 % more than four times the instructions, and the exponent from the
+  smallest to the largest text is at most 1.05. This holds on any machine.
+* level: instructions a character, as a ratio to a fixed workload counted in the same run, are at most 5 % above
+  those stored in instructions.json. Levels are stored by back end and version of Python, since both move them.
+
+One process under `valgrind --tool=callgrind` runs everything. A call of getpgid(), which nothing else makes, stands
+before and after each measured run and lets callgrind write what it counted since the last one. The cyclic garbage
+collector is off: when it runs is no property of the library.
+"""
+
+from __future__ import annotations
+
+import argparse
+import gc
+import json
+import os
+import platform
+import shutil
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+from common import OPERATIONS, SHAPES, cut, library, slope
+
+STORE = Path(__file__).with_name("instructions.json")
+TOLERANCE = 1.05
+KB = 1024
+SIZES = [32 * KB, 128 * KB, 512 * KB]
+ONE_CHARACTER = [32 * KB, 128 * KB]
+
+CASES = [
+    *(("feed", shape, 0) for shape in SHAPES),
+    *(("live", shape, 16) for shape in SHAPES),
+    *(("append", shape, 4) for shape in ("string", "escapes", "records")),
+    *(("live", shape, 1) for shape in ("string", "records", "word")),
+    *(("tracker", "records", size) for size in (0, 4)),
+    ("scan_bytes", "records", 64),
+    ("apply_changes", "string", 4),
+    *(("arguments", shape, 16) for shape in ("string", "records")),
+    ("accumulator", "string", 16),
+    *(("call_parser", shape, 16) for shape in ("string", "records")),
+    *(("stream", shape, 16) for shape in ("string", "records")),
+    ("stream_parallel", "string", 16),
+    ("stream_calls", "string", 64),
+    ("stream_sse", "string", 16),
+    *((decoder, "string", 16) for decoder in ("sse", "sse_one_event", "ndjson", "json_array")),
+]
+
+
+def sizes(case: tuple[str, str, int]) -> list[int]:
+    return ONE_CHARACTER if case[2] == 1 else SIZES
+
+
+def title(case: tuple[str, str, int]) -> str:
+    return " ".join(map(str, case))
+
+
+def workload() -> None:
+    """What the levels are relative to: some C and some bytecode of the interpreter, nothing of this library."""
+    json.loads(SHAPES["records"](64 * KB))
+    total = 0
+    for number in range(20_000):
+        total += number & 7
+
+
+def child(cases: list[tuple[str, str, int]]) -> None:
+    """Run everything, with a mark before and after what is measured."""
+    toolstream = library(os.environ["TOOLSTREAM_BACKEND"])
+    gc.disable()
+    workload()
+    os.getpgid(0)
+    workload()
+    os.getpgid(0)
+    for case in cases:
+        operation = OPERATIONS[case[0]]
+        for size in [KB, *sizes(case)]:  # the first one warms up
+            data = operation.prepare(cut(SHAPES[case[1]](size), case[2]))
+            os.getpgid(0)
+            operation.run(toolstream, data)
+            os.getpgid(0)
+
+
+def count(cases: list[tuple[str, str, int]], folder: str) -> tuple[int, list[list[int]]]:
+    """Instructions of the fixed workload, and of each case by size."""
+    profile = os.path.join(folder, "profile")
+    valgrind = ["valgrind", "--quiet", "--tool=callgrind", "--dump-before=getpgid", f"--callgrind-out-file={profile}"]
+    command = [*valgrind, sys.executable, __file__, "--child", json.dumps(cases)]
+    subprocess.run(command, check=True, env={**os.environ, "PYTHONHASHSEED": "0"})
+
+    def total(number: int) -> int:
+        with open(f"{profile}.{number}") as file:
+            return next(int(line.split()[1]) for line in file if line.startswith("totals:"))
+
+    counts, number = [], 2
+    for case in cases:
+        row = []
+        for _ in [KB, *sizes(case)]:
+            number += 2
+            row.append(total(number))
+        counts.append(row[1:])
+    return total(2), counts
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("--renew", action="store_true")
+    parser.add_argument("--only", default="")
+    parser.add_argument("--profile", action="store_true")
+    parser.add_argument("--child", help=argparse.SUPPRESS)
+    options = parser.parse_args()
+    if options.child:
+        child([tuple(case) for case in json.loads(options.child)])
+        return 0
+    if not shutil.which("valgrind"):
+        print("instructions.py: valgrind is not installed, nothing was counted")
+        return 0
+    from toolstream import BACKEND
+
+    os.environ["TOOLSTREAM_BACKEND"] = BACKEND
+    cases = [case for case in CASES if options.only in title(case)]
+    key = f"{BACKEND}, {platform.python_implementation()} {'.'.join(platform.python_version_tuple()[:2])}"
+    stored = json.loads(STORE.read_text()) if STORE.exists() else {}
+    levels = stored.setdefault(key, {})
+    failures = []
+    with tempfile.TemporaryDirectory() as folder:
+        fixed, counts = count(cases, folder)
+        if options.profile:
+            number = 2
+            for case in cases:
+                number += 2 * (1 + len(sizes(case)))
+                print(f"=== {title(case)}, {sizes(case)[-1]} characters", flush=True)
+                subprocess.run(["callgrind_annotate", "--auto=no", f"{folder}/profile.{number}"], check=True)
+    print(f"{key}; fixed workload: {fixed:,} instructions")
+    print(f"{'case':28} {'a character':>12} {'4n / n':>14} {'exponent':>9} {'level':>8} {'stored':>8}")
+    for case, row in zip(cases, counts, strict=True):
+        name, lengths = title(case), [len(SHAPES[case[1]](size)) for size in sizes(case)]
+        grown = [b / a / (m / n) for a, b, n, m in zip(row, row[1:], lengths, lengths[1:], strict=False)]
+        exponent = slope(zip(lengths, row, strict=True))
+        each = (row[1] - row[0]) / (lengths[1] - lengths[0])
+        level = float(f"{each / fixed * 1e6:.4g}")
+        before = levels.get(name)
+        print(
+            f"{name:28} {each:12,.1f} {' '.join(f'{4 * x:.2f}' for x in grown):>14} {exponent:9.3f} {level:8.4g} "
+            + (f"{before:8.4g} {(level / before - 1) * 100:+.1f} %" if before else f"{'none':>8}")
+        )
+        if max(grown) > TOLERANCE or exponent > 1.05:
+            failures.append(f"{name}: grows faster than its text")
+        if options.renew:
+            levels[name] = level
+        elif before and level > before * TOLERANCE:
+            failures.append(f"{name}: {level} is more than 5 % above the stored {before}")
+    if options.renew:
+        known = {title(case) for case in CASES}
+        stored[key] = {name: levels[name] for name in sorted(levels) if name in known}
+        STORE.write_text(json.dumps(stored, indent=1, sort_keys=True) + "\n")
+    elif not levels:
+        print(f"no levels are stored for {key}: only growth was checked (--renew stores them)")
+    for failure in failures:
+        print("FAILED", failure)
+    return 1 if failures else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
