@@ -1,0 +1,352 @@
+"""Gemini generateContent, of the Gemini API and of Vertex AI.
+
+Calls come as objects: `functionCall {name, args, id?}`, whole in one part. There is no delta, so the text of the
+arguments is the object written compactly. Vertex can stream the arguments as values with their paths instead
+(`partialArgs`); then the text is what `PathWriter` makes of them.
+
+When a call ends: a whole one with its own part, although its end is held back until the next part, since arguments in
+a part without a name belong to the call before it; a streamed one by an empty `functionCall`, by a part that says
+neither for the call nor for a string that more will come, by the next name, or by the finish reason. Where more had
+been announced and the answer was cut, the call is cut too.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from binascii import b2a_base64
+from typing import TYPE_CHECKING, Any, Final
+
+from ._paths import PathWriter, parse_path
+
+if TYPE_CHECKING:
+    from ..assembler import Assembler, Meaning
+    from ..completion import ToolCall
+    from ..types import JsonPath
+
+__all__ = ["Gemini"]
+
+_MEANINGS: Final[dict[str, Meaning]] = {
+    "MAX_TOKENS": "length",
+    **dict.fromkeys(
+        (
+            "SAFETY",
+            "RECITATION",
+            "LANGUAGE",
+            "BLOCKLIST",
+            "PROHIBITED_CONTENT",
+            "SPII",
+            "MODEL_ARMOR",
+            "IMAGE_SAFETY",
+            "IMAGE_PROHIBITED_CONTENT",
+            "IMAGE_RECITATION",
+        ),
+        "content_filter",
+    ),
+    **dict.fromkeys(
+        (
+            "MALFORMED_FUNCTION_CALL",
+            "UNEXPECTED_TOOL_CALL",
+            "TOO_MANY_TOOL_CALLS",
+            "MISSING_THOUGHT_SIGNATURE",
+            "MALFORMED_RESPONSE",
+            "OTHER",
+            "IMAGE_OTHER",
+            "NO_IMAGE",
+        ),
+        "error",
+    ),
+}
+
+
+class _Candidate:
+    """One candidate: the call that parts without a name go to, and the parts for the next request."""
+
+    __slots__ = ("call", "choice", "parts", "writer")
+
+    def __init__(self, choice: int) -> None:
+        self.choice = choice
+        self.call: ToolCall | None = None
+        self.writer: PathWriter | None = None  # of a call whose arguments are streamed
+        self.parts: list[_Part] = []
+
+
+class _Part:
+    """A part as sent; text goes on in `pieces`, and a call stands for its own `functionCall`."""
+
+    __slots__ = ("call", "fields", "has_id", "pieces")
+
+    def __init__(self, fields: dict[str, Any], call: ToolCall | None = None, has_id: bool = False) -> None:
+        self.fields = fields
+        self.call = call
+        self.has_id = has_id
+        self.pieces: list[str] = []
+
+
+class Gemini:
+    """Reads events of generateContent, under their names on the wire or in Python's spelling (`function_call`)."""
+
+    name = "gemini"
+    exact_numbers = True
+
+    def __init__(self, assembler: Assembler) -> None:
+        self._assembler = assembler
+        assembler.call_word = False
+        self._candidates: dict[int, _Candidate] = {}
+        self._path: tuple[str, JsonPath | None] = ("", None)  # the last path, since it mostly comes again
+
+    def feed(self, event: dict[str, Any]) -> None:
+        """One response; unknown fields and parts are ignored."""
+        error = event.get("error")
+        if error:
+            self._assembler.error(error)
+        candidates = event.get("candidates")
+        for candidate in candidates if isinstance(candidates, list) else ():
+            if isinstance(candidate, dict):
+                self._candidate(candidate)
+        feedback = _field(event, "promptFeedback", "prompt_feedback")
+        if isinstance(feedback, dict):
+            word = _field(feedback, "blockReason", "block_reason")
+            if word:
+                self._assembler.finish(word, "content_filter")
+        self._assembler.usage(_field(event, "usageMetadata", "usage_metadata"))
+
+    def close(self) -> None:
+        """A whole call is whole even if the stream broke after it."""
+        for candidate in self._candidates.values():
+            self._settle(candidate, cut=True)
+
+    # ------------------------------------------------------------ parts
+
+    def _candidate(self, fields: dict[str, Any]) -> None:
+        choice = fields.get("index")
+        if type(choice) is not int:
+            choice = 0
+        candidate = self._candidates.get(choice)
+        if candidate is None:
+            candidate = self._candidates[choice] = _Candidate(choice)
+        content = fields.get("content")
+        parts = content.get("parts") if isinstance(content, dict) else None
+        for part in parts if isinstance(parts, list) else ():
+            if isinstance(part, dict):
+                self._part(candidate, part)
+        word = _field(fields, "finishReason", "finish_reason")
+        if isinstance(word, str) and word:
+            meaning = _MEANINGS.get(word)
+            self._settle(candidate, cut=meaning is not None)
+            self._assembler.finish(word, meaning, choice)
+
+    def _part(self, candidate: _Candidate, part: dict[str, Any]) -> None:
+        function_call = _field(part, "functionCall", "function_call")
+        if isinstance(function_call, dict):
+            self._function_call(candidate, function_call, part)
+            return
+        if candidate.writer is None:
+            self._settle(candidate, cut=False)
+        text = part.get("text")
+        if isinstance(text, str):
+            self._text(candidate, text, part)
+            return
+        tool_call = _field(part, "toolCall", "tool_call")
+        if isinstance(tool_call, dict):
+            name = _field(tool_call, "toolType", "tool_type") or "toolCall"
+            call = self._assembler.open(None, id=tool_call.get("id"), name=name, kind="server", choice=candidate.choice)
+            if isinstance(tool_call.get("args"), dict):
+                self._assembler.whole(call, tool_call["args"])
+            self._assembler.end(call)
+        candidate.parts.append(_Part(part))
+
+    def _text(self, candidate: _Candidate, text: str, part: dict[str, Any]) -> None:
+        thought = part.get("thought") is True
+        if thought:
+            self._assembler.reasoning(text, candidate.choice)
+        else:
+            self._assembler.text(text, candidate.choice)
+        last = candidate.parts[-1] if candidate.parts else None
+        signed = _signature(part) is not None  # a signature belongs to its own part: that is never joined with others
+        if (
+            last is not None
+            and last.pieces
+            and not signed
+            and _signature(last.fields) is None
+            and (last.fields.get("thought") is True) == thought
+        ):
+            last.pieces.append(text)
+        elif text or signed:
+            new = _Part(part)
+            new.pieces.append(text)
+            candidate.parts.append(new)
+
+    def _function_call(self, candidate: _Candidate, fields: dict[str, Any], part: dict[str, Any]) -> None:
+        name, args = fields.get("name"), fields.get("args")
+        partial = _field(fields, "partialArgs", "partial_args")
+        more = _field(fields, "willContinue", "will_continue") is True
+        signature = _signature(part)
+        if name:
+            self._settle(candidate, cut=False)
+            id_ = fields.get("id")
+            candidate.call = self._assembler.open(None, id=id_, name=name, choice=candidate.choice)
+            if more:
+                candidate.writer = PathWriter()
+            candidate.parts.append(_Part(part, candidate.call, bool(id_)))
+        call = candidate.call
+        if call is None:
+            if args or partial:
+                self._assembler.defect("orphan_delta")
+            return
+        if signature is not None:
+            self._assembler.extras(call, {"thoughtSignature": signature})
+        if isinstance(partial, list) and partial:
+            self._partial(candidate, call, partial)
+        if args is not None:
+            self._args(candidate, call, args, named=bool(name))
+        writer = candidate.writer
+        if more:
+            return
+        if writer is not None and (writer.waiting == 0 or not (args or partial)):
+            self._finish_streamed(candidate, call, writer)
+        elif writer is None and not name and not args:
+            self._settle(candidate, cut=False)
+
+    def _args(self, candidate: _Candidate, call: ToolCall, args: object, *, named: bool) -> None:
+        """Arguments as an object; members of a call that is streamed otherwise."""
+        if candidate.writer is not None:
+            if isinstance(args, dict):
+                for key, value in args.items():
+                    candidate.writer.set((str(key),), _dump(value))
+                self._take(call, candidate.writer)
+            return
+        if not named:
+            self._assembler.defect("name_missing_in_part", call)
+        if isinstance(args, str):
+            self._assembler.append(call, args)
+        else:
+            self._assembler.whole(call, args)
+
+    # ------------------------------------------------------------ streamed arguments
+
+    def _partial(self, candidate: _Candidate, call: ToolCall, partial: list[Any]) -> None:
+        """Values with their paths."""
+        if candidate.writer is None:
+            if call.arguments_text:  # the call had its arguments already
+                self._assembler.defect("orphan_delta")
+                return
+            candidate.writer = PathWriter()
+        for one in partial:
+            if isinstance(one, dict):
+                self._value(candidate.writer, one)
+        self._take(call, candidate.writer)
+
+    def _value(self, writer: PathWriter, fields: dict[str, Any]) -> None:
+        path = _field(fields, "jsonPath", "json_path")
+        if not isinstance(path, str):
+            path = ""
+        if path != self._path[0]:
+            self._path = (path, parse_path(path))
+        steps = self._path[1]
+        more = _field(fields, "willContinue", "will_continue") is True
+        string = _field(fields, "stringValue", "string_value")
+        if isinstance(string, str):
+            writer.append(steps, string, more=more, path=path)
+            return
+        number = _field(fields, "numberValue", "number_value")
+        boolean = _field(fields, "boolValue", "bool_value")
+        if number is not None:
+            writer.set(steps, _number(number), path)
+        elif isinstance(boolean, bool):
+            writer.set(steps, "true" if boolean else "false", path)
+        elif "nullValue" in fields or fields.get("null_value") is not None:
+            writer.set(steps, "null", path)
+        elif steps:
+            writer.end_string(steps, more=more)
+
+    def _take(self, call: ToolCall, writer: PathWriter) -> None:
+        text, restart = writer.take()
+        if restart:
+            self._assembler.replace(call, text)
+        elif text:
+            self._assembler.append(call, text)
+
+    def _finish_streamed(self, candidate: _Candidate, call: ToolCall, writer: PathWriter) -> None:
+        writer.finish()
+        self._take(call, writer)
+        self._assembler.end(call)
+        candidate.call = candidate.writer = None
+
+    def _settle(self, candidate: _Candidate, *, cut: bool) -> None:
+        """No more parts can come for the call under way. `cut`: nor for what it had announced."""
+        call, writer = candidate.call, candidate.writer
+        if call is None:
+            return
+        if writer is None:
+            self._assembler.end(call)
+        elif not cut and writer.waiting == 0:
+            self._finish_streamed(candidate, call, writer)
+        else:
+            self._assembler.end(call, regular=False)
+        candidate.call = candidate.writer = None
+
+    # ------------------------------------------------------------ the next request
+
+    def message(self, choice: int = 0) -> dict[str, Any]:
+        """The candidate's content, part by part as sent, with all signatures; arguments of refused calls as far as they
+        were read. A call has an id only if it came with one."""
+        candidate = self._candidates.get(choice)
+        parts = candidate.parts if candidate is not None else []
+        return {"role": "model", "parts": [_request_part(part) for part in parts]}
+
+
+def _request_part(part: _Part) -> dict[str, Any]:
+    out: dict[str, Any] = {}
+    for name, value in part.fields.items():
+        if name in ("functionCall", "function_call"):
+            call = part.call
+            if call is None:
+                continue
+            arguments = call.arguments if isinstance(call.arguments, dict) else call.partial_arguments
+            out["functionCall"] = {"name": call.name, "args": arguments}
+            if part.has_id:
+                out["functionCall"]["id"] = call.id
+        elif name == "text" and part.pieces:
+            out["text"] = "".join(part.pieces)
+        elif name in ("thoughtSignature", "thought_signature"):
+            out["thoughtSignature"] = _signature(part.fields)
+        else:
+            out[name] = _without_bytes(value)
+    return out
+
+
+def _without_bytes(value: Any) -> Any:
+    """Data of an SDK's object as the wire has it."""
+    if isinstance(value, bytes):
+        return b2a_base64(value, newline=False).decode()
+    if isinstance(value, dict) and any(isinstance(inner, bytes) for inner in value.values()):
+        return {name: _without_bytes(inner) for name, inner in value.items()}
+    return value
+
+
+def _signature(part: dict[str, Any]) -> Any:
+    """The thought signature of a part, base64 text also where an SDK has decoded it."""
+    return _without_bytes(_field(part, "thoughtSignature", "thought_signature"))
+
+
+def _field(fields: dict[str, Any], name: str, python_name: str) -> Any:
+    value = fields.get(name)
+    return fields.get(python_name) if value is None else value
+
+
+def _dump(value: object) -> str:
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+
+
+def _number(value: object) -> str:
+    """A double as JSON text. A whole number is written without a point: the wire has no integers, the schema may."""
+    try:
+        number = float(value)  # type: ignore[arg-type]
+    except (TypeError, ValueError, OverflowError):
+        return "NaN"  # no number: refused like one that JSON has no text for
+    if isinstance(value, int) and not isinstance(value, bool):
+        return str(value)
+    if math.isfinite(number) and number == int(number) and abs(number) < 2**53:
+        return str(int(number))
+    return _dump(number)

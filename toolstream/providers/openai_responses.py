@@ -1,0 +1,527 @@
+"""OpenAI Responses, and the many servers that speak it (Azure, xAI, LM Studio, Bedrock, vLLM, GitHub Copilot).
+
+The answer is a list of items; an item is announced, filled by deltas, and closed by an event that repeats it whole. The
+last event repeats the whole list. So everything may come up to four times, and each of them may be the only one.
+
+Which item an event means: a known `item_id` decides; an unknown one says nothing (some servers send another one on
+every event); then `call_id`; then `output_index`, which is all that shell events have. Only an item itself, announced
+or closed or in the final list, opens a call.
+
+An item's last status counts for little: a finished item may still say `in_progress`. `incomplete` is believed.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, Final
+
+from ._paths import PathWriter
+
+if TYPE_CHECKING:
+    from ..assembler import Assembler, Meaning
+    from ..completion import ToolCall
+    from ..types import JsonPath
+
+__all__ = ["OpenAIResponses"]
+
+TEXT: Final = "text"  # the field holds JSON text
+FREE: Final = "free"  # the field holds text of any kind
+OBJECT: Final = "object"  # the field holds an object
+LIST: Final = "list"  # the field holds a list: it becomes the one argument
+
+# item type -> kind of call, field of the arguments, form of that field
+_CALLS: Final = {
+    "function_call": ("function", "arguments", TEXT),
+    "custom_tool_call": ("custom", "input", FREE),
+    "mcp_call": ("mcp", "arguments", TEXT),
+    "mcp_approval_request": ("mcp_approval", "arguments", TEXT),
+    "local_shell_call": ("client_builtin", "action", OBJECT),
+    "shell_call": ("client_builtin", "action", OBJECT),
+    "apply_patch_call": ("client_builtin", "operation", OBJECT),
+    "computer_call": ("client_builtin", "action", OBJECT),
+    "web_search_call": ("server", "action", OBJECT),
+    "file_search_call": ("server", "queries", LIST),
+    "code_interpreter_call": ("server", "code", FREE),
+    "image_generation_call": ("server", "", OBJECT),
+    "tool_search_call": ("server", "arguments", OBJECT),
+    "program": ("server", "code", FREE),
+}
+_NAMED: Final = frozenset(("function_call", "custom_tool_call", "mcp_call", "mcp_approval_request"))
+
+# xAI's own tools run on its servers and come as custom tool calls all the same.
+_XAI_TOOLS: Final = frozenset(("x_keyword_search", "x_semantic_search", "x_user_search", "x_thread_fetch"))
+
+# What the answer to a call must repeat, or what tells whom it goes to.
+_EXTRAS: Final = ("namespace", "caller", "server_label", "pending_safety_checks")
+
+# Fields of output items that requests do not take: added by the server's listing, or by an SDK that parses.
+_OUTPUT_ONLY: Final = frozenset(("created_by", "parsed_arguments", "parsed"))
+
+
+class _Item:
+    """One item of the output."""
+
+    __slots__ = ("call", "closed", "fields", "index", "pieces", "type", "writer")
+
+    def __init__(self, type_: str, index: int | None, fields: dict[str, Any]) -> None:
+        self.type = type_
+        self.index = index
+        self.fields = fields  # as sent last
+        self.closed = False
+        self.call: ToolCall | None = None
+        self.writer: PathWriter | None = None  # of a call whose object comes in pieces
+        self.pieces: dict[tuple[str, int], list[str]] = {}  # streamed text: (type of part, its index) -> pieces
+
+
+class OpenAIResponses:
+    """Reads events of the Responses API."""
+
+    name = "openai-responses"
+    exact_numbers = False
+
+    def __init__(self, assembler: Assembler) -> None:
+        self._assembler = assembler
+        assembler.call_word = False
+        self._items: list[_Item] = []
+        self._by_id: dict[str, _Item] = {}
+        self._by_call_id: dict[str, _Item] = {}
+        self._by_index: dict[int, _Item] = {}
+        self._from_xai: bool | None = None  # None: the model was not named
+        self._loose: dict[str, _Item] = {}  # type -> the item of text that names none
+        self._failed = False
+        arguments: Final = self._arguments_delta
+        self._handlers: dict[str, Callable[[dict[str, Any]], None]] = {
+            "response.function_call_arguments.delta": arguments,
+            "response.custom_tool_call_input.delta": arguments,
+            "response.mcp_call_arguments.delta": arguments,
+            "response.code_interpreter_call_code.delta": arguments,
+            "response.function_call_arguments.done": self._arguments_done,
+            "response.custom_tool_call_input.done": self._arguments_done,
+            "response.mcp_call_arguments.done": self._arguments_done,
+            "response.code_interpreter_call_code.done": self._arguments_done,
+            "response.output_text.delta": self._text_delta,
+            "response.refusal.delta": self._text_delta,
+            "response.reasoning_summary_text.delta": self._text_delta,
+            "response.reasoning_text.delta": self._text_delta,
+            "response.output_text.done": self._text_done,
+            "response.refusal.done": self._text_done,
+            "response.reasoning_summary_text.done": self._text_done,
+            "response.reasoning_text.done": self._text_done,
+            "response.apply_patch_call_operation_diff.delta": self._diff,
+            "response.apply_patch_call_operation_diff.done": self._diff,
+            "response.shell_call_command.added": self._command,
+            "response.shell_call_command.delta": self._command,
+            "response.shell_call_command.done": self._command,
+            "response.output_item.added": self._item_added,
+            "response.output_item.done": self._item_done,
+            "response.created": self._started,
+            "response.in_progress": self._started,
+            "response.queued": self._started,
+            "response.completed": self._ended,
+            "response.incomplete": self._ended,
+            "response.failed": self._ended,
+            "response.cancelled": self._ended,
+            "error": self._error,
+        }
+
+    def feed(self, event: dict[str, Any]) -> None:
+        """One event; unknown types are ignored."""
+        kind = event.get("type")
+        handler = self._handlers.get(kind) if isinstance(kind, str) else None
+        if handler is not None:
+            handler(event)
+        elif kind is None and event.get("error"):
+            self._error(event)
+
+    def close(self) -> None:
+        """Nothing is left open: calls without an end of their own end with the stream."""
+
+    # ------------------------------------------------------------ which item
+
+    def _item_of(self, event: dict[str, Any]) -> _Item | None:
+        """The item that a delta or a `done` event belongs to."""
+        item_id, call_id, index = event.get("item_id"), event.get("call_id"), _number(event.get("output_index"))
+        item = self._by_id.get(item_id) if isinstance(item_id, str) else None
+        if item is None:
+            item = self._by_call_id.get(call_id) if isinstance(call_id, str) else None
+            return item or (None if index is None else self._by_index.get(index))
+        self._compare_index(item, index)
+        return item
+
+    def _call_of(self, event: dict[str, Any]) -> ToolCall | None:
+        """The call that a fragment belongs to; without one it is an orphan."""
+        item = self._item_of(event)
+        if item is None or item.call is None:
+            self._assembler.defect("orphan_delta")
+            return None
+        if event.get("item_id") is None:
+            self._assembler.defect("item_id_missing", item.call)
+        return item.call
+
+    def _compare_index(self, item: _Item, index: int | None) -> None:
+        if index != item.index and index is not None and item.index is not None and item.call is not None:
+            self._assembler.defect("index_conflict", item.call)
+
+    def _same_item(self, fields: dict[str, Any], index: int | None) -> _Item | None:
+        """The known item that this one repeats. Ids may have changed since; then the place must fit."""
+        item_id, call_id = fields.get("id"), fields.get("call_id")
+        for item in (
+            self._by_id.get(item_id) if isinstance(item_id, str) else None,
+            self._by_call_id.get(call_id) if isinstance(call_id, str) else None,
+            None if index is None else self._by_index.get(index),
+        ):
+            if item is None or item.type != fields.get("type"):
+                continue
+            known = item.fields.get("call_id")
+            if known == call_id or not isinstance(known, str) or not isinstance(call_id, str):
+                return item
+        return None
+
+    def _enter(self, fields: dict[str, Any], index: int | None) -> _Item:
+        """A new item. It takes over the ids and the index: later events mean the newest."""
+        item = _Item(str(fields.get("type")), index, fields)
+        self._items.append(item)
+        item_id, call_id = fields.get("id"), fields.get("call_id")
+        if isinstance(item_id, str) and item_id:
+            self._by_id[item_id] = item
+        if isinstance(call_id, str) and call_id:
+            self._by_call_id[call_id] = item
+        if index is not None:
+            self._by_index[index] = item
+        return item
+
+    # ------------------------------------------------------------ items
+
+    def _item_added(self, event: dict[str, Any]) -> None:
+        fields, index = event.get("item"), _number(event.get("output_index"))
+        if not isinstance(fields, dict):
+            return
+        known = self._same_item(fields, index)
+        if known is not None and not known.closed and _announces(fields, known.fields, index == known.index):
+            return  # a second time
+        taken = index is not None and index in self._by_index
+        item = self._enter(fields, index)
+        self._open(item)
+        call = item.call
+        if call is None:
+            return
+        if taken:
+            self._assembler.defect("index_reused", call)
+        _, field, form = _CALLS[item.type]
+        value = fields.get(field)
+        if form in (TEXT, FREE) and isinstance(value, str) and value:
+            self._assembler.append(call, value)
+
+    def _item_done(self, event: dict[str, Any]) -> None:
+        fields, index = event.get("item"), _number(event.get("output_index"))
+        if not isinstance(fields, dict):
+            return
+        item = self._same_item(fields, index)
+        if item is not None:
+            self._compare_index(item, index)
+        self._close(item or self._late(fields, index), fields, fields.get("status") != "incomplete")
+
+    def _late(self, fields: dict[str, Any], index: int | None) -> _Item:
+        """An item that nothing had announced."""
+        item = self._enter(fields, index)
+        self._open(item)
+        if item.call is not None:
+            self._assembler.defect("snapshot_only", item.call)
+        return item
+
+    def _open(self, item: _Item) -> None:
+        """Announce the item's call, if it is one."""
+        found = _CALLS.get(item.type)
+        if found is None:
+            return
+        fields = item.fields
+        kind, _, form = found
+        name = fields.get("name") if item.type in _NAMED else item.type
+        if item.type == "custom_tool_call" and name in _XAI_TOOLS and self._from_xai is not False:
+            kind = "server"
+        elif item.type == "tool_search_call" and fields.get("execution") == "client":
+            kind = "client_builtin"
+        elif item.type == "shell_call" and _type_of(fields.get("environment")).startswith("container"):
+            kind = "server"
+        id_ = fields.get("call_id") or fields.get("id")
+        item.call = self._assembler.open(None, id=id_, name=name, kind=kind, index=item.index, free_text=form is FREE)
+        self._take_extras(item.call, fields)
+
+    def _take_extras(self, call: ToolCall, fields: dict[str, Any]) -> None:
+        extras = {name: fields[name] for name in _EXTRAS if fields.get(name)}
+        if extras:
+            self._assembler.extras(call, extras)
+
+    def _close(self, item: _Item, fields: dict[str, Any], regular: bool) -> None:
+        """The whole item came: it says what no delta said, and ends."""
+        if item.closed:
+            return
+        item.closed = True
+        before, item.fields = item.fields, fields
+        call = item.call
+        if call is None:
+            self._whole_text(item)
+            return
+        for key in ("id", "call_id"):  # events that follow may use the new ids
+            value = fields.get(key)
+            if isinstance(value, str) and value:
+                (self._by_id if key == "id" else self._by_call_id).setdefault(value, item)
+        late_id = None if before.get("call_id") or before.get("id") else fields.get("call_id") or fields.get("id")
+        late_name = None if before.get("name") or item.type not in _NAMED else fields.get("name")
+        if late_id or late_name:
+            self._assembler.header(call, late_id, late_name)
+        self._take_extras(call, fields)
+        _, field, form = _CALLS[item.type]
+        value = fields.get(field)
+        if isinstance(value, str):
+            self._assembler.final_text(call, value, done=False)
+        elif form is LIST:
+            if isinstance(value, list):
+                self._assembler.whole(call, {field: value})
+        elif form is OBJECT:
+            if value is None and isinstance(fields.get("actions"), list):
+                value = {"actions": fields["actions"]}  # a computer call may have several
+            if isinstance(value, dict):
+                self._whole_object(item, call, value)
+        elif isinstance(value, dict) and not call.arguments_text:
+            self._assembler.whole(call, value, normal=False)
+        self._assembler.end(call, regular=regular)
+
+    def _whole_object(self, item: _Item, call: ToolCall, value: dict[str, Any]) -> None:
+        if item.writer is None:
+            self._assembler.whole(call, value)
+            return
+        # Members in the order in which they were streamed, so that the text only grows if it was right.
+        value = {**{name: value[name] for name in item.writer.names if name in value}, **value}
+        self._assembler.replace(call, json.dumps(value, ensure_ascii=False, separators=(",", ":")))
+
+    # ------------------------------------------------------------ arguments
+
+    def _arguments_delta(self, event: dict[str, Any]) -> None:
+        call = self._call_of(event)
+        if call is None:
+            return
+        delta = event.get("delta")
+        if isinstance(delta, str):
+            self._assembler.append(call, delta)
+        elif isinstance(delta, dict):
+            self._assembler.whole(call, delta, normal=False)
+
+    def _arguments_done(self, event: dict[str, Any]) -> None:
+        call = self._call_of(event)
+        if call is None:
+            return
+        for field in ("arguments", "input", "code"):
+            if field in event:
+                self._assembler.final_text(call, event[field])
+                break
+
+    def _diff(self, event: dict[str, Any]) -> None:
+        """A piece of a patch, or all of it again."""
+        self._live(event, ("diff",), event.get("delta"), event.get("diff"))
+
+    def _command(self, event: dict[str, Any]) -> None:
+        """The beginning of a shell command, a piece, or all of it again."""
+        whole = event["type"].endswith("done")
+        piece = None if whole else event.get("delta", event.get("command"))
+        self._live(event, ("commands", _number(event.get("command_index")) or 0), piece, event.get("command"))
+
+    def _live(self, event: dict[str, Any], path: JsonPath, piece: object, whole: object) -> None:
+        """A piece of a string inside a call's object; without a piece, the whole string ends it.
+
+        The item that closes the call has the object whole, and wins over all of this.
+        """
+        item = self._item_of(event)
+        if item is None or item.call is None or item.closed:
+            self._assembler.defect("orphan_delta")
+            return
+        writer = item.writer
+        if writer is None:
+            writer = item.writer = PathWriter()
+            begun = item.fields.get(_CALLS[item.type][1])
+            for name, value in begun.items() if isinstance(begun, dict) else ():
+                if name != path[0] and isinstance(value, str):
+                    writer.append((name,), value)
+        key = (str(path[0]), path[-1] if isinstance(path[-1], int) else 0)
+        if isinstance(piece, str):
+            item.pieces[key] = []  # only to know that it has begun
+            writer.append(path, piece, more=True)
+        elif isinstance(whole, str):
+            writer.append(path, "" if key in item.pieces else whole)
+            item.pieces[key] = []
+        self._take(item.call, writer)
+
+    def _take(self, call: ToolCall, writer: PathWriter) -> None:
+        text, restart = writer.take()
+        if restart:
+            self._assembler.replace(call, text)
+        elif text:
+            self._assembler.append(call, text)
+
+    # ------------------------------------------------------------ text
+
+    def _text_delta(self, event: dict[str, Any]) -> None:
+        self._say(event, event.get("delta"))
+
+    def _text_done(self, event: dict[str, Any]) -> None:
+        """The whole text again: it counts where no delta came."""
+        self._say(event, event.get("refusal", event.get("text")), only_if_new=True)
+
+    def _say(self, event: dict[str, Any], text: object, *, only_if_new: bool = False) -> None:
+        if not isinstance(text, str) or not text:
+            return
+        part = event["type"].split(".")[1]
+        reasoning = part.startswith("reasoning")
+        item = self._item_of(event) or self._loose_item("reasoning" if reasoning else "message", event)
+        index = _number(event.get("summary_index", event.get("content_index"))) or 0
+        if only_if_new and (part, index) in item.pieces:
+            return
+        item.pieces.setdefault((part, index), []).append(text)
+        if reasoning:
+            self._assembler.reasoning(text)
+        else:
+            self._assembler.text(text)
+
+    def _loose_item(self, kind: str, event: dict[str, Any]) -> _Item:
+        """The item of text whose announcement was missed, as in a stream that is taken up in the middle."""
+        item_id, index = event.get("item_id"), _number(event.get("output_index"))
+        if index is not None or isinstance(item_id, str):
+            return self._enter({"type": kind, "id": item_id}, index)
+        if kind not in self._loose:
+            self._loose[kind] = self._enter({"type": kind}, None)
+        return self._loose[kind]
+
+    def _whole_text(self, item: _Item) -> None:
+        """The text of a whole item of which no piece was streamed."""
+        if item.pieces:
+            return
+        if item.type == "message":
+            for part in _dicts(item.fields.get("content")):
+                self._assembler.text(part.get("text") or part.get("refusal"))
+        elif item.type == "reasoning":
+            for part in _dicts(item.fields.get("summary")) or _dicts(item.fields.get("content")):
+                self._assembler.reasoning(part.get("text"))
+
+    # ------------------------------------------------------------ the response
+
+    def _started(self, event: dict[str, Any]) -> None:
+        response = event.get("response")
+        model = response.get("model") if isinstance(response, dict) else None
+        if isinstance(model, str) and model:
+            self._from_xai = "grok" in model.lower()
+
+    def _ended(self, event: dict[str, Any]) -> None:
+        kind: str = event["type"].rpartition(".")[2]
+        response = event.get("response")
+        if not isinstance(response, dict):
+            response = {}
+        self._started(event)
+        for index, fields in enumerate(_dicts(response.get("output"))):
+            status = fields.get("status")
+            regular = status == "completed" or (kind == "completed" and status != "incomplete")
+            self._close(self._same_item(fields, index) or self._late(fields, index), fields, regular)
+        if kind == "completed":
+            for item in self._items:
+                if item.writer is not None and item.call is not None and not item.closed:
+                    item.writer.finish()
+                    self._take(item.call, item.writer)
+        self._assembler.usage(response.get("usage"))
+        word: object = response.get("status") or kind
+        meaning: Meaning | None = None
+        if kind == "incomplete":
+            details = response.get("incomplete_details")
+            word = (details.get("reason") if isinstance(details, dict) else None) or word
+            meaning = "content_filter" if word == "content_filter" else "length"
+        elif kind != "completed":
+            meaning = "error"
+            if kind == "failed" and not self._failed:
+                self._failed = True
+                self._assembler.error(response.get("error") or {"message": "the response has failed"})
+        self._assembler.finish(word, meaning)
+        self._assembler.end_mark()
+
+    def _error(self, event: dict[str, Any]) -> None:
+        self._failed = True
+        error = event.get("error")
+        if not error:
+            error = {name: value for name, value in event.items() if name not in ("type", "sequence_number")}
+        self._assembler.error(error)
+
+    # ------------------------------------------------------------ the next request
+
+    def message(self, choice: int = 0) -> list[dict[str, Any]]:
+        """The items of the answer, to be put into the next request's `input` before the outputs of the calls.
+
+        Items are as sent, reasoning with its encrypted content; a call has the id that its output must name, and the
+        arguments that the model wrote. Of a broken stream the text and the client's calls so far are kept; unfinished
+        reasoning and unfinished calls of the server are not, since no request may hold them.
+        """
+        items = self._items
+        if all(item.index is not None for item in items):
+            items = sorted(items, key=lambda item: item.index or 0)
+        return [fields for item in items if (fields := _request_item(item)) is not None]
+
+
+def _request_item(item: _Item) -> dict[str, Any] | None:
+    fields = {name: value for name, value in item.fields.items() if name not in _OUTPUT_ONLY}
+    call = item.call
+    if call is None:
+        if item.type == "message":
+            if not item.closed:
+                return _cut_message(item, fields)
+            content = _dicts(fields.get("content"))
+            fields["content"] = [{k: v for k, v in part.items() if k not in _OUTPUT_ONLY} for part in content]
+        return fields if item.closed else None
+    kind, field, form = _CALLS[item.type]
+    if not item.closed and kind in ("server", "mcp"):
+        return None
+    if fields.get("call_id") or kind in ("function", "custom"):
+        fields["call_id"] = call.id
+    if form is not OBJECT and form is not LIST:
+        fields[field] = call.arguments_text
+    elif not item.closed and item.writer is not None:
+        begun = fields.get(field)
+        fields[field] = {**(begun if isinstance(begun, dict) else {}), **call.partial_arguments}
+    if not item.closed and item.type in ("function_call", "local_shell_call", "shell_call", "computer_call"):
+        fields["status"] = "incomplete"
+    return fields
+
+
+def _cut_message(item: _Item, fields: dict[str, Any]) -> dict[str, Any] | None:
+    """A message that was never closed, from its pieces; without any there is nothing to say."""
+    content: list[dict[str, Any]] = []
+    for (part, _), pieces in item.pieces.items():
+        text = "".join(pieces)
+        if part == "refusal":
+            content.append({"type": "refusal", "refusal": text})
+        else:
+            content.append({"type": "output_text", "text": text, "annotations": []})
+    if not content:
+        return None
+    return {**fields, "role": "assistant", "status": "incomplete", "content": content}
+
+
+def _announces(fields: dict[str, Any], known: dict[str, Any], same_place: bool) -> bool:
+    """Whether a new announcement is that of a known item: by its id, or by its call id in the same place."""
+    call_id = fields.get("call_id")
+    if fields.get("id") and fields.get("id") == known.get("id"):
+        return True
+    return same_place and bool(call_id) and call_id == known.get("call_id")
+
+
+def _number(value: object) -> int | None:
+    """An index as sent: an integer, or its decimal digits."""
+    if type(value) is int:
+        return value
+    if isinstance(value, str) and value.isdecimal() and len(value) < 10:
+        return int(value)
+    return None
+
+
+def _dicts(value: object) -> list[dict[str, Any]]:
+    return [one for one in value if isinstance(one, dict)] if isinstance(value, list) else []
+
+
+def _type_of(value: object) -> str:
+    return str(value.get("type")) if isinstance(value, dict) else ""
