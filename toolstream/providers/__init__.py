@@ -42,12 +42,12 @@ from collections.abc import Iterable
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Protocol
 
-from ..errors import UnknownProviderError
-from ..transport import AwsMessage, Framing
-from ..transport.json_text import exact_loads
+from toolstream.errors import UnknownProviderError
+from toolstream.transport import AwsMessage, Framing
+from toolstream.transport.json_text import exact_loads
 
 if TYPE_CHECKING:
-    from ..assembler import Assembler
+    from toolstream.assembler import Assembler
 
 __all__ = [
     "RECOGNITION_BYTES",

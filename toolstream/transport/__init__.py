@@ -17,10 +17,10 @@ from __future__ import annotations
 
 from typing import Literal, TypeAlias
 
-from .aws_event_stream import AwsEventStreamDecoder, AwsMessage
-from .json_array import JsonArrayDecoder
-from .ndjson import NdjsonDecoder
-from .sse import SseDecoder, SseEvent
+from toolstream.transport.aws_event_stream import AwsEventStreamDecoder, AwsMessage
+from toolstream.transport.json_array import JsonArrayDecoder
+from toolstream.transport.ndjson import NdjsonDecoder
+from toolstream.transport.sse import SseDecoder, SseEvent
 
 __all__ = [
     "AwsEventStreamDecoder",

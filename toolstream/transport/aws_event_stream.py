@@ -21,7 +21,7 @@ from struct import error as StructError
 from typing import NamedTuple, TypeAlias
 from zlib import crc32
 
-from ..errors import LimitExceededError
+from toolstream.errors import LimitExceededError
 
 __all__ = ["MAX_FRAME", "MAX_HEADERS", "AwsEventStreamDecoder", "AwsMessage", "HeaderValue"]
 

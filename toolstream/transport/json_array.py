@@ -11,9 +11,9 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from ..errors import LimitExceededError
-from .json_text import exact_loads
-from .sse import MAX_SIZE
+from toolstream.errors import LimitExceededError
+from toolstream.transport.json_text import exact_loads
+from toolstream.transport.sse import MAX_SIZE
 
 __all__ = ["JsonArrayDecoder"]
 

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from codecs import utf_8_decode
 
-from ..errors import LimitExceededError
-from .sse import MAX_SIZE
+from toolstream.errors import LimitExceededError
+from toolstream.transport.sse import MAX_SIZE
 
 __all__ = ["NdjsonDecoder"]
 

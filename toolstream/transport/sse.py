@@ -20,7 +20,7 @@ from __future__ import annotations
 from codecs import utf_8_decode
 from typing import NamedTuple
 
-from ..errors import LimitExceededError
+from toolstream.errors import LimitExceededError
 
 __all__ = ["MAX_SIZE", "SseDecoder", "SseEvent"]
 

@@ -1,0 +1,134 @@
+"""What protocols with announced blocks have in common: a start, fragments and an end, all named by an index.
+
+Only a start opens a block. It does so on a taken index as well: what was open there is left to the end of the stream,
+and a new call says `index_reused`. A fragment of arguments whose index names no open call fits no call,
+`orphan_delta`; one for a block of a type that is not known here is ignored with its block. Each step costs O(1).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from toolstream.completion import ToolCall
+from toolstream.providers import Block
+
+if TYPE_CHECKING:
+    from toolstream.assembler import Assembler
+
+__all__ = ["BlockProvider", "wire_index"]
+
+
+def wire_index(index: Any) -> int | None:
+    """An index as sent, as an `int`; a decimal string is one, anything else is none."""
+    if type(index) is int:
+        return index
+    if isinstance(index, str) and index.isdecimal() and len(index) <= 20:
+        return int(index)
+    return None
+
+
+class BlockProvider:
+    """The blocks of one message: those open, by index, and all of them in order of appearance (`blocks`)."""
+
+    exact_numbers = False
+
+    def __init__(self, assembler: Assembler) -> None:
+        self.assembler = assembler
+        self.blocks: list[Block | ToolCall] = []
+        self._append = assembler.append
+        self._open: dict[int | None, Block | ToolCall] = {}
+        self._seen: set[int] = set()  # indexes of all blocks so far
+        self._next = 0  # the index after the highest
+        self._whole: dict[int | None, Any] = {}  # arguments from the start of a call, until a fragment comes
+
+    def close(self) -> None:
+        """Calls that are still open take what their start brought."""
+        for index in list(self._whole):
+            self._take_whole(index)
+
+    def open_call(
+        self, index: Any, *, id: Any, name: Any, kind: str, arguments: Any = None, extras: dict[str, Any] | None = None
+    ) -> ToolCall:
+        """A call is announced. `arguments`: what its start has of them, which counts only if no fragment comes."""
+        index = wire_index(index)
+        call = self.assembler.open(index, id=id, name=name, kind=kind, index=index)
+        if index is not None:
+            if index in self._seen:
+                self.assembler.defect("index_reused", call)
+            elif index > self._next:
+                self.assembler.defect("block_index_gap", call)
+        if extras:
+            self.assembler.extras(call, extras)
+        self._add(index, call)
+        if arguments:
+            self._whole[index] = arguments
+        return call
+
+    def open_block(self, index: Any, start: dict[str, Any]) -> Block:
+        """Any other block is announced, or begins with its first fragment."""
+        block = Block(start)
+        self._add(wire_index(index), block)
+        return block
+
+    def _add(self, index: int | None, block: Block | ToolCall) -> None:
+        self._take_whole(index)
+        self.blocks.append(block)
+        self._open[index] = block
+        if index is not None:
+            self._seen.add(index)
+            if index >= self._next:
+                self._next = index + 1
+
+    def open_at(self, index: Any) -> Block | ToolCall | None:
+        """What is open at that index."""
+        return self._open.get(index if type(index) is int else wire_index(index))
+
+    def block_for(self, index: Any, kind: str) -> Block:
+        """The open block for a fragment of text; a new one of that type where none is open."""
+        block = self.open_at(index)
+        return block if isinstance(block, Block) else self.open_block(index, {"type": kind})
+
+    def fragment(self, index: Any, text: Any) -> None:
+        """A fragment of a call's arguments."""
+        if type(index) is not int:
+            index = wire_index(index)
+        if not text or not isinstance(text, str):
+            return
+        call = self._open.get(index)
+        if isinstance(call, ToolCall):
+            if self._whole:
+                self._whole.pop(index, None)
+            self._append(call, text)
+        elif call is None or call.type in _WITHOUT_ARGUMENTS:
+            self.assembler.defect("orphan_delta")
+
+    def object_fragment(self, index: Any, arguments: dict[str, Any]) -> None:
+        """Arguments of the open call at that index as an object, after its start."""
+        index = wire_index(index)
+        call = self._open.get(index)
+        if isinstance(call, ToolCall):
+            self._whole.pop(index, None)
+            self.assembler.whole(call, arguments)
+
+    def close_at(self, index: Any) -> None:
+        """The block at that index has ended; a second end changes nothing."""
+        index = wire_index(index)
+        self._take_whole(index)
+        block = self._open.pop(index, None)
+        if isinstance(block, ToolCall):
+            self.assembler.end(block)
+
+    def _take_whole(self, index: int | None) -> None:
+        """No fragment came for the open call at that index: what its start brought is its arguments."""
+        arguments = self._whole.pop(index, None)
+        call = self._open.get(index)
+        if not arguments or not isinstance(call, ToolCall):
+            return
+        self.assembler.defect("args_in_start", call)
+        if isinstance(arguments, str):
+            self._append(call, arguments)
+        else:
+            self.assembler.whole(call, arguments)
+
+
+_WITHOUT_ARGUMENTS = frozenset(("text", "thinking", "redacted_thinking"))

@@ -1,0 +1,114 @@
+"""Amazon Bedrock ConverseStream: `{event type: payload}`, as boto3 yields it and as `frame_event` makes it of the wire.
+
+    messageStart, (contentBlockStart?, contentBlockDelta*, contentBlockStop)*, messageStop, metadata
+
+Blocks are keyed by `contentBlockIndex`. Only calls and results have a start; text and reasoning begin with a
+fragment, so that counting starts would shift every index. `p` is padding. A call of type `server_tool_use` is run by
+Bedrock.
+
+`blocks` holds flat dicts with a `type` of their own: `text` (text, citations), `reasoning` (text, signature,
+redactedContent), `toolResult` (its start's fields, and content). Source:
+https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_ConverseStream.html
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+from toolstream.providers._blocks import BlockProvider
+
+if TYPE_CHECKING:
+    from toolstream.assembler import Meaning
+
+__all__ = ["BedrockConverse"]
+
+_MEANINGS: Final[dict[Any, Meaning]] = {
+    "tool_use": "tool_calls",
+    "end_turn": "stop",
+    "stop_sequence": "stop",
+    "max_tokens": "length",
+    "model_context_window_exceeded": "length",
+    "guardrail_intervened": "content_filter",
+    "content_filtered": "content_filter",
+    "malformed_model_output": "error",
+    "malformed_tool_use": "error",
+}
+
+_NOT_EXTRA: Final = frozenset(("toolUseId", "name", "input", "type"))
+
+
+class BedrockConverse(BlockProvider):
+    """One ConverseStream."""
+
+    name = "bedrock-converse"
+
+    def feed(self, event: dict[str, Any]) -> None:
+        """One event, a dict with a single key."""
+        for kind, payload in event.items():
+            if not isinstance(payload, dict):
+                if kind == "error":
+                    self.assembler.error(payload)
+                continue
+            if kind == "contentBlockDelta":
+                delta = payload.get("delta")
+                if isinstance(delta, dict):
+                    self._delta(payload.get("contentBlockIndex"), delta)
+            elif kind == "contentBlockStart":
+                start = payload.get("start")
+                if isinstance(start, dict):
+                    self._start(payload.get("contentBlockIndex"), start)
+            elif kind == "contentBlockStop":
+                self.close_at(payload.get("contentBlockIndex"))
+            elif kind == "messageStop":
+                word = payload.get("stopReason")
+                self.assembler.finish(word, _MEANINGS.get(word) if isinstance(word, str) else None)
+                self.close()
+                self.assembler.end_mark(closes_blocks=True)
+            elif kind == "metadata":
+                self.assembler.usage(payload.get("usage"))
+            elif kind == "error":
+                self.assembler.error(payload)
+            elif kind.endswith("Exception"):
+                self.assembler.error({"type": kind, **payload})
+
+    def _start(self, index: Any, start: dict[str, Any]) -> None:
+        call = start.get("toolUse")
+        if isinstance(call, dict):
+            self.open_call(
+                index,
+                id=call.get("toolUseId"),
+                name=call.get("name"),
+                kind="server" if call.get("type") == "server_tool_use" else "function",
+                arguments=call.get("input"),
+                extras={field: value for field, value in call.items() if field not in _NOT_EXTRA and value is not None},
+            )
+            return
+        for kind, fields in start.items():
+            self.open_block(index, {"type": kind, **(fields if isinstance(fields, dict) else {})})
+
+    def _delta(self, index: Any, delta: dict[str, Any]) -> None:
+        for kind, value in delta.items():
+            if kind == "toolUse":
+                if isinstance(value, dict):
+                    self.fragment(index, value.get("input"))
+            elif kind == "text":
+                if isinstance(value, str):
+                    self.block_for(index, "text").append("text", value)
+                    self.assembler.text(value)
+            elif kind == "reasoningContent":
+                if isinstance(value, dict):
+                    self._reasoning(index, value)
+            elif kind == "toolResult":
+                self.block_for(index, "toolResult").append("content", value if isinstance(value, list) else [value])
+            elif kind == "citation":
+                self.block_for(index, "text").append("citations", [value])
+
+    def _reasoning(self, index: Any, fields: dict[str, Any]) -> None:
+        block = self.block_for(index, "reasoning")
+        for field, value in fields.items():
+            if field == "text":
+                if isinstance(value, str):
+                    block.append("text", value)
+                    self.assembler.reasoning(value)
+            else:
+                block.set(field, value)

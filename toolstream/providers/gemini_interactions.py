@@ -1,0 +1,133 @@
+"""Gemini Interactions: a stream of steps.
+
+    interaction.created, (step.start, step.delta*, step.stop)*, interaction.completed, [DONE]
+
+Steps are keyed by `index`; the step `function_call` is the client's to answer, every other `*_call` is run by Google.
+Arguments are text in `arguments_delta`, objects in the deltas of server calls and in the builds of 2025, which named
+the events `content.start`, `content.delta`, `content.stop` and `interaction.complete`.
+
+`blocks` holds the steps as sent, with a `type`: text of a `model_output` joined in `text`, thought summaries in
+`summary`, `signature` and whatever else came. A call's `extras` are its step's other fields (`signature`,
+`server_name`).
+
+Source: https://ai.google.dev/gemini-api/docs/interactions
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+from toolstream.completion import ToolCall
+from toolstream.providers._blocks import BlockProvider
+
+if TYPE_CHECKING:
+    from toolstream.assembler import Meaning
+
+__all__ = ["GeminiInteractions"]
+
+_MEANINGS: Final[dict[Any, Meaning]] = {
+    "requires_action": "tool_calls",
+    "completed": "stop",
+    "incomplete": "length",
+    "budget_exceeded": "length",
+    "failed": "error",
+    "cancelled": "error",
+}
+
+_NOT_EXTRA: Final = frozenset(("type", "id", "name", "arguments"))
+
+
+class GeminiInteractions(BlockProvider):
+    """One interaction."""
+
+    name = "gemini-interactions"
+    exact_numbers = True
+
+    def feed(self, event: dict[str, Any]) -> None:
+        """One event."""
+        kind = event.get("event_type")
+        if kind in ("step.delta", "content.delta"):
+            delta = event.get("delta")
+            if isinstance(delta, dict):
+                self._delta(event.get("index"), delta)
+        elif kind in ("step.start", "content.start"):
+            step = event.get("step", event.get("content"))
+            if isinstance(step, dict):
+                self._start(event.get("index"), step)
+        elif kind in ("step.stop", "content.stop"):
+            self.close_at(event.get("index"))
+        elif kind in ("interaction.completed", "interaction.complete"):
+            interaction = event.get("interaction")
+            if isinstance(interaction, dict):
+                word = interaction.get("status")
+                self.assembler.finish(word, _MEANINGS.get(word) if isinstance(word, str) else None)
+                self.assembler.usage(interaction.get("usage"))
+            self.close()
+            self.assembler.end_mark(closes_blocks=True)
+        elif kind == "error" or "error" in event:
+            self.assembler.error(event.get("error") or {"message": "the provider sent an error event"})
+
+    def _start(self, index: Any, step: dict[str, Any]) -> None:
+        kind = step.get("type")
+        if not isinstance(kind, str) or not kind.endswith("_call"):
+            self.open_block(index, step)
+            if kind in ("text", "model_output"):
+                self.assembler.text(_text(step))
+            return
+        call_kind = {"function_call": "function", "mcp_server_tool_call": "mcp"}.get(kind, "server")
+        name = step.get("name")
+        self.open_call(
+            index,
+            id=step.get("id"),
+            name=name if call_kind == "function" else name or kind,
+            kind=call_kind,
+            arguments=step.get("arguments"),
+            extras=_extras(step),
+        )
+
+    def _delta(self, index: Any, delta: dict[str, Any]) -> None:
+        step = self.open_at(index)
+        kind = delta.get("type")
+        if isinstance(step, ToolCall):
+            arguments = delta.get("arguments")
+            if delta.get("id") or delta.get("name"):
+                self.assembler.header(step, delta.get("id"), delta.get("name"))
+            if isinstance(arguments, dict):
+                self.object_fragment(index, arguments)
+            else:
+                self.fragment(index, arguments)
+            extras = _extras(delta)
+            if extras:
+                self.assembler.extras(step, extras)
+        elif kind == "arguments_delta":
+            self.fragment(index, delta.get("arguments"))
+        elif kind == "text":
+            self.block_for(index, "model_output").append("text", _text(delta))
+            self.assembler.text(_text(delta))
+        elif kind in ("thought_summary", "thought"):
+            self.block_for(index, "thought").append("summary", _text(delta))
+            self.assembler.reasoning(_text(delta))
+        else:
+            block = self.block_for(index, "thought" if "signature" in delta else "model_output")
+            if "signature" in delta:
+                block.set("signature", delta["signature"])
+            else:
+                block.append("content", [delta])
+
+
+def _extras(step: dict[str, Any]) -> dict[str, Any]:
+    return {field: value for field, value in step.items() if field not in _NOT_EXTRA and value not in (None, "")}
+
+
+def _text(part: dict[str, Any]) -> str:
+    """The text of a part, wherever the builds of the protocol have put it."""
+    for field in ("text", "thought", "content", "summary"):
+        value = part.get(field)
+        if isinstance(value, str):
+            return value
+        if isinstance(value, dict):
+            value = [value]
+        if isinstance(value, list):
+            texts = [one.get("text") for one in value if isinstance(one, dict)]
+            return "".join(text for text in texts if isinstance(text, str))
+    return ""

@@ -1,0 +1,70 @@
+"""Ollama's own `/api/chat`: one JSON object a line, the last one with `"done": true`.
+
+A call is whole in its entry, its arguments an object, so every entry is a call of its own, whether it has an id and
+an index (newer servers) or not. There is no finish word for calls: `done_reason` is `stop` with and without them. A
+call that the budget cut is never sent.
+
+Source: https://docs.ollama.com/api/chat
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+from toolstream.providers._blocks import wire_index
+
+if TYPE_CHECKING:
+    from toolstream.assembler import Assembler, Meaning
+
+__all__ = ["Ollama"]
+
+_MEANINGS: Final[dict[Any, Meaning]] = {"stop": "stop", "length": "length"}
+_NOT_EXTRA: Final = frozenset(("id", "type", "function", "index"))
+
+
+class Ollama:
+    """One chat stream."""
+
+    name = "ollama"
+    exact_numbers = True
+
+    def __init__(self, assembler: Assembler) -> None:
+        self.assembler = assembler
+        assembler.call_word = False
+
+    def feed(self, event: dict[str, Any]) -> None:
+        """One line."""
+        if event.get("error"):
+            self.assembler.error(event["error"])
+        message = event.get("message")
+        if isinstance(message, dict):
+            self.assembler.reasoning(message.get("thinking"))
+            self.assembler.text(message.get("content"))
+            calls = message.get("tool_calls")
+            for call in calls if isinstance(calls, list) else ():
+                if isinstance(call, dict):
+                    self._call(call)
+        if event.get("done") is True:
+            word = event.get("done_reason")
+            self.assembler.finish(word, _MEANINGS.get(word) if isinstance(word, str) else None)
+            self.assembler.usage({k: v for k, v in event.items() if k.endswith(("_count", "_duration"))})
+            self.assembler.end_mark()
+
+    def _call(self, entry: dict[str, Any]) -> None:
+        function = entry.get("function")
+        if not isinstance(function, dict):
+            return
+        index = wire_index(function.get("index", entry.get("index")))
+        call = self.assembler.open(None, id=entry.get("id"), name=function.get("name"), index=index)
+        extras = {field: value for field, value in entry.items() if field not in _NOT_EXTRA and value is not None}
+        if extras:
+            self.assembler.extras(call, extras)
+        arguments = function.get("arguments")
+        if isinstance(arguments, str):
+            self.assembler.append(call, arguments)
+        elif arguments is not None:
+            self.assembler.whole(call, arguments)
+        self.assembler.end(call)
+
+    def close(self) -> None:
+        """Nothing is open between lines."""
