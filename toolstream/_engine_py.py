@@ -222,8 +222,8 @@ class StreamingJsonParser:
 
     `pending_scalars="show"` lets a number or literal that has not ended show in snapshots, `"withhold"` does not.
     `lenient=True` also reads single-quoted strings, `True`, `False` and `None`, comments, `\\n`, `\\r` and `\\t`
-    between tokens, a Markdown fence or a tag around the value, and `\\'`. `report_ends=True` adds changes of the kind `"end"`.
-    Nesting deeper than `max_depth` is a `LimitExceededError`; what was read before it stays readable.
+    between tokens, a Markdown fence or a tag around the value, and `\\'`. `report_ends=True` adds changes of the kind
+    `"end"`. Nesting deeper than `max_depth` is a `LimitExceededError`; what was read before it stays readable.
 
     Everything together costs time and memory linear in the text and the number of calls, whatever the pieces.
     """
