@@ -649,6 +649,7 @@ class StreamingJsonParser:
         state = self._state
         if state == rules.ROOT:
             self._root = value
+            self._prose = False  # it was in front of the value
         else:
             container = self._stack[-1]
             if type(container) is list:
