@@ -16,7 +16,7 @@ from toolstream.types import MISSING, JsonChange, JsonValue
 __all__ = ["apply_changes", "parse_partial_json"]
 
 
-SHOWN = 200  # characters of a change in an error
+SHOWN = 200  # characters of a change, or of a step of its path, in an error
 
 
 class _Growing(list[str]):
@@ -47,7 +47,7 @@ def apply_changes(target: JsonValue, changes: Iterable[JsonChange]) -> JsonValue
             try:
                 _apply(root, change, growing)
             except (TypeError, ValueError) as error:
-                raise ValueError(f"change {number}, {repr(change)[:SHOWN]}, cannot be applied: {error}") from None
+                raise ValueError(f"change {number}, {_short(change)}, cannot be applied: {error}") from None
     finally:
         for container, step in growing:
             if type(pieces := container[step]) is _Growing:  # else it has been set to something else since
@@ -88,8 +88,8 @@ def _at(container: Any, step: str | int) -> Any:
         if type(step) is int and 0 <= step < len(container):
             return container[step]
     else:
-        raise ValueError(f"step {step!r} leads into {_name(container)}")
-    raise ValueError(f"{_name(container)} has nothing at {step!r}")
+        raise ValueError(f"step {_short(step)} leads into {_name(container)}")
+    raise ValueError(f"{_name(container)} has nothing at {_short(step)}")
 
 
 def _place(container: Any, step: str | int, value: JsonValue) -> None:
@@ -99,7 +99,11 @@ def _place(container: Any, step: str | int, value: JsonValue) -> None:
     elif type(container) is list and type(step) is int and 0 <= step <= len(container):
         container[step : step + 1] = [value]
     else:
-        raise ValueError(f"{_name(container)} has no place {step!r}")
+        raise ValueError(f"{_name(container)} has no place {_short(step)}")
+
+
+def _short(value: object) -> str:
+    return repr(value)[:SHOWN]
 
 
 def _name(value: Any) -> str:
