@@ -3,6 +3,7 @@
 from toolstream._engine import BACKEND, JsonTracker, StreamingJsonParser, scan_bytes
 from toolstream.accumulator import ToolCallAccumulator
 from toolstream.arguments import ToolCallArgumentsStream, parse_tool_call_arguments, tool_call_arguments_absent
+from toolstream.defects import detect_completion_defect
 from toolstream.errors import LimitExceededError, StreamStalledError, ToolStreamError, UnknownProviderError
 from toolstream.streaming_json import apply_changes, parse_partial_json
 from toolstream.tool_call_parser import StreamingToolCallParser, ToolCallParseResult
@@ -50,6 +51,7 @@ __all__ = [
     "UnparseableArguments",
     "UnsupportedType",
     "apply_changes",
+    "detect_completion_defect",
     "parse_partial_json",
     "parse_tool_call_arguments",
     "scan_bytes",

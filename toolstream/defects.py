@@ -1,4 +1,4 @@
-"""What providers do wrong: the codes, how grave each is, and what to tell a person about it.
+"""What providers do wrong: the codes, how grave each is, what to tell a person. And whether a finished message is whole.
 
 `DEFECTS` is the one table of codes. Severity says what follows:
 
@@ -8,13 +8,21 @@
 
 A sentence says what came and what follows from it. It is whole as it stands: whoever reports a defect may put the name
 of the call before it and particulars after it, and never the text of arguments.
+
+`detect_completion_defect` asks another question, once, of a message that is finished: is anything missing, so that it
+had better be asked for again? Its facts are read from whatever shape the message has, and judged in one place.
 """
 
 from __future__ import annotations
 
-from typing import Final, Literal, TypeAlias
+from typing import Any, Final, Literal, NamedTuple, TypeAlias
 
-__all__ = ["DEFECTS", "Severity"]
+from toolstream._engine import StreamingJsonParser
+from toolstream._rules import BLANK, get_field, is_blank
+from toolstream.arguments import tool_call_arguments_absent
+from toolstream.types import MISSING, CompletionDefect, CompletionDefectKind
+
+__all__ = ["DEFECTS", "Severity", "detect_completion_defect"]
 
 Severity: TypeAlias = Literal["error", "warning", "info"]
 """How grave a defect is."""
@@ -134,3 +142,355 @@ DEFECTS: Final[dict[str, tuple[Severity, str]]] = {
     "nul_in_string": ("info", "A string holds the character U+0000, which some systems cannot store."),
 }
 """code -> (severity, sentence)."""
+
+
+# ---------------------------------------------------------------- finished messages
+
+LENGTH: Final = frozenset(
+    (
+        "length",
+        "max_tokens",
+        "max_output_tokens",
+        "model_length",
+        "model_context_window_exceeded",
+        "incomplete",
+        "budget_exceeded",
+    )
+)
+FILTER: Final = frozenset(
+    (
+        "content_filter",
+        "content_filtered",
+        "guardrail_intervened",
+        "refusal",
+        "safety",
+        "recitation",
+        "language",
+        "blocklist",
+        "prohibited_content",
+        "spii",
+        "model_armor",
+        "image_safety",
+        "image_prohibited_content",
+        "image_recitation",
+    )
+)
+FAILED: Final = frozenset(
+    (
+        "error",
+        "failed",
+        "cancelled",
+        "timeout",
+        "malformed_function_call",
+        "malformed_tool_use",
+        "malformed_model_output",
+        "malformed_response",
+        "unexpected_tool_call",
+        "too_many_tool_calls",
+        "missing_thought_signature",
+    )
+)
+PROMISE: Final = frozenset(("tool_calls", "tool_call", "tool_use", "function_call", "requires_action"))
+"""Finish words of all protocols, in small letters: cut by length, cut by a filter, failed, and promising calls."""
+
+LOST: Final = frozenset(("orphan_delta", "sse_bad_json"))
+"""Codes of defects after which something may be missing."""
+
+SENTENCES: Final[dict[CompletionDefectKind, str]] = {
+    "error": "The provider reported an error; what came before it may be only a part.",
+    "name_missing": "It has no name, so nothing can be run for it.",
+    "arguments_truncated": "Its arguments end before they are whole; it must not be run.",
+    "arguments_invalid": "Its arguments are not valid; it must not be run.",
+    "deltas_lost": "Parts of the stream belong to no call or could not be read; something may be missing.",
+    "length": "The output was cut because it became too long.",
+    "content_filter": "The output was cut by a content filter.",
+    "calls_missing": "The finish reason promises tool calls, and there are none.",
+    "empty": "The message has neither tool calls nor text.",
+    "ended_early": "The stream ended without a finish reason or end mark; what came may be only a part.",
+}
+
+_NO_FIELDS: Final = (type(None), str, bytes, bytearray, memoryview, int, float, list, tuple)
+
+_Cut: TypeAlias = Literal["length", "content_filter"]
+
+
+class _Call(NamedTuple):
+    """A call of a finished message."""
+
+    name: Any
+    arguments: Any  # text or an object; None: none came
+    is_json: bool = True  # whether text arguments are to be JSON
+    whole: bool | None = None  # the provider's word on this very call, if it gives one
+
+
+class _Message(NamedTuple):
+    """What matters of a finished message, or of one choice of it."""
+
+    calls: list[_Call]
+    speaks: bool  # there is text, reasoning or anything else that is no call
+    word: str  # the finish word in small letters, "" if there is none
+    failed: bool = False
+
+
+def detect_completion_defect(completion_or_message: Any) -> CompletionDefect | None:
+    """Why a finished message should not be taken as it is, or `None`: it can be.
+
+    Takes a `Completion`, or a provider's own finished message as a dict or an SDK object: a message, a choice or a
+    whole completion of Chat Completions (Mistral, Cohere and Ollama are read alike), a message of Anthropic, a response
+    of OpenAI Responses, Gemini or Bedrock Converse. What has no fields at all is a `TypeError`.
+
+        >>> call = {"type": "function", "function": {"name": "read", "arguments": '{"path": "no'}}
+        >>> detect_completion_defect({"tool_calls": [call], "finish_reason": "tool_calls"}).kind
+        'arguments_truncated'
+
+    The kind is the first of these that applies:
+
+    - `error`: the provider reported one;
+    - of the first call that has any: `name_missing`; `arguments_truncated`, its text is the beginning of JSON;
+      `arguments_invalid`, its text is no JSON (of a `Completion`: none that can be read without loss); `length` or
+      `content_filter`, such a cut came before any of its arguments, or in free text, which does not show its end;
+    - `deltas_lost`: the stream had fragments or events that nobody could use (known of a `Completion` only);
+    - `length`, `content_filter`: the text was cut, and there is no call;
+    - `calls_missing`: the finish reason promises calls, and there are none;
+    - `empty`: there is neither a call nor text nor reasoning;
+    - `ended_early`: the stream broke off (known of a `Completion` only).
+
+    A call without arguments is legitimate, by `tool_call_arguments_absent`, unless the message was cut. Arguments that
+    are JSON and no object are left to `parse_tool_call_arguments`: it answers the model, while a defect says that
+    asking again may help. A whole call under a `length` word is whole. Of several choices the first defect counts, and
+    `call` is the position among the calls of all of them.
+    """
+    given = completion_or_message
+    if isinstance(given, _NO_FIELDS):
+        raise TypeError(f"a finished message is an object with fields, not {type(given).__name__}")
+    if get_field(given, "calls", MISSING) is not MISSING and get_field(given, "defect_count", MISSING) is not MISSING:
+        return _defect_of_completion(given)
+    position = 0
+    for message in _messages(given):
+        defect = _defect_of_message(message, position)
+        if defect:
+            return defect
+        position += len(message.calls)
+    return None
+
+
+# ---------------------------------------------------------------- judging
+
+
+def _defect(kind: CompletionDefectKind, position: int | None = None, name: Any = None) -> CompletionDefect:
+    sentence = SENTENCES[kind]
+    if position is not None:
+        sentence = f"Call {position}{f' ({name})' if name else ''}: {sentence}"
+    return CompletionDefect(kind, position, sentence)
+
+
+def _cut(word: str) -> _Cut | None:
+    """What cut the output, by its finish word."""
+    return "length" if word in LENGTH else "content_filter" if word in FILTER else None
+
+
+def _defect_of_message(message: _Message, position: int) -> CompletionDefect | None:
+    """The defect of a message of any provider; `position` is that of its first call."""
+    if message.failed or message.word in FAILED:
+        return _defect("error")
+    for call in message.calls:
+        kind = _call_defect(call, _cut(message.word))
+        if kind:
+            return _defect(kind, position, call.name)
+        position += 1
+    return None if message.calls else _defect_without_calls(message.speaks, message.word)
+
+
+def _defect_without_calls(speaks: bool, word: str) -> CompletionDefect | None:
+    kind: CompletionDefectKind | None = _cut(word)
+    if kind is None and word in PROMISE:
+        kind = "calls_missing"
+    if kind is None and not speaks:
+        kind = "empty"
+    return _defect(kind) if kind else None
+
+
+def _call_defect(call: _Call, cut: _Cut | None) -> CompletionDefectKind | None:
+    if not call.name:
+        return "name_missing"
+    if call.is_json and not tool_call_arguments_absent(call.arguments):
+        if isinstance(call.arguments, (str, bytes, bytearray, memoryview)):
+            return _text_defect(call.arguments)
+        if call.arguments:
+            return None
+    if call.whole:
+        return None
+    return cut or (None if call.whole is None else "arguments_truncated")
+
+
+def _text_defect(text: Any) -> CompletionDefectKind | None:
+    """The defect of argument text; None if it is one whole value."""
+    parser = StreamingJsonParser()
+    parser.feed(text)
+    if not parser.valid:
+        return "arguments_invalid"
+    parser.feed(" ")  # the end of a bare number or literal
+    return None if parser.complete and parser.valid else "arguments_truncated"
+
+
+def _defect_of_completion(completion: Any) -> CompletionDefect | None:
+    reason = _word(get_field(completion, "finish_reason"))
+    if get_field(completion, "error") or reason == "error":
+        return _defect("error")
+    codes = {get_field(defect, "code") for defect in get_field(completion, "defects")}
+    lost = not LOST.isdisjoint(codes)
+    calls = get_field(completion, "calls")
+    for position, call in enumerate(calls):
+        kind = _own_call_defect(call, _cut(reason), lost)
+        if kind:
+            return _defect(kind, position, get_field(call, "name"))
+    if lost:
+        return _defect("deltas_lost")
+    if not calls:
+        speaks = any(not is_blank(get_field(completion, name) or "") for name in ("text", "reasoning"))
+        word = reason if _cut(reason) else _word(get_field(completion, "raw_finish_reason"))
+        defect = _defect_without_calls(speaks, word)
+        if defect:
+            return defect
+    return _defect("ended_early") if "stream_ended_early" in codes else None
+
+
+def _own_call_defect(call: Any, cut: _Cut | None, lost: bool) -> CompletionDefectKind | None:
+    """The defect of a `ToolCall`, by the verdict that it has got."""
+    status = get_field(call, "status")
+    if not get_field(call, "name"):
+        return "name_missing"
+    if status == "complete":
+        return None
+    text = get_field(call, "arguments_text") or ""
+    if status == "invalid":  # what is JSON and no object is readable all the same
+        return "arguments_invalid" if _text_defect(text) or text.lstrip(BLANK).startswith("{") else None
+    if not is_blank(text) and get_field(call, "kind") != "custom":
+        return "arguments_truncated"
+    return cut or ("deltas_lost" if lost else "arguments_truncated")
+
+
+# ---------------------------------------------------------------- reading
+
+
+def _first(given: Any, *names: str) -> Any:
+    """The first of these fields that has something."""
+    for name in names:
+        value = get_field(given, name)
+        if value:
+            return value
+    return None
+
+
+def _items(value: Any) -> list[Any]:
+    return list(value) if isinstance(value, (list, tuple)) else []
+
+
+def _word(word: Any) -> str:
+    """A finish word in small letters; also one that an SDK made an enumeration of."""
+    if not isinstance(word, str):
+        word = getattr(word, "name", "")
+    return str.lower(word)
+
+
+def _messages(given: Any) -> list[_Message]:
+    """What there is to judge, one for each choice."""
+    failed = bool(get_field(given, "error"))
+    output = get_field(given, "output")
+    if isinstance(output, (list, tuple)):
+        return [_response(given, output, failed)]
+    if output is not None:  # Bedrock Converse
+        return [_chat_message(get_field(output, "message"), _word(get_field(given, "stopReason")), failed)]
+    choices = get_field(given, "choices")
+    if isinstance(choices, (list, tuple)):
+        return [_choice(choice, failed) for choice in choices] or [_Message([], False, "", failed)]
+    candidates = _items(get_field(given, "candidates"))
+    if candidates:
+        return [_candidate(candidate, failed) for candidate in candidates]
+    if _first(_first(given, "promptFeedback", "prompt_feedback"), "blockReason", "block_reason"):
+        return [_Message([], False, "content_filter", failed)]
+    return [_choice(given, failed)]
+
+
+def _choice(choice: Any, failed: bool) -> _Message:
+    """A choice, or anything else that has the message in a field; or the message itself."""
+    message = get_field(choice, "message")
+    word = _word(_first(choice, "finish_reason", "done_reason", "stop_reason", "stopReason"))
+    return _chat_message(choice if isinstance(message, _NO_FIELDS) else message, word, failed)
+
+
+def _chat_message(message: Any, word: str, failed: bool) -> _Message:
+    content = get_field(message, "content")
+    calls, speaks = _blocks(content if isinstance(content, (list, tuple)) else [content])
+    calls += [_chat_call(entry) for entry in _items(get_field(message, "tool_calls"))]
+    legacy = get_field(message, "function_call")
+    if legacy is not None:
+        calls.append(_Call(get_field(legacy, "name"), get_field(legacy, "arguments")))
+    for name in ("refusal", "reasoning_content", "reasoning", "thinking", "tool_plan", "audio"):
+        speaks = speaks or _speaks(get_field(message, name))
+    return _Message(calls, speaks, word, failed)
+
+
+def _candidate(candidate: Any, failed: bool) -> _Message:
+    """A candidate of Gemini."""
+    calls, speaks = _blocks(_items(get_field(get_field(candidate, "content"), "parts")))
+    return _Message(calls, speaks, _word(_first(candidate, "finishReason", "finish_reason")), failed)
+
+
+def _blocks(blocks: Any) -> tuple[list[_Call], bool]:
+    """The calls among content blocks or parts, and whether there is anything else."""
+    calls = []
+    speaks = False
+    for block in blocks:
+        use = _first(block, "toolUse", "tool_use", "functionCall", "function_call")
+        if use is not None:  # Bedrock, Gemini
+            calls.append(_Call(get_field(use, "name"), _first(use, "input", "args")))
+        elif get_field(block, "type") in ("tool_use", "server_tool_use", "mcp_tool_use"):
+            calls.append(_Call(get_field(block, "name"), get_field(block, "input")))
+        else:
+            speaks = speaks or _speaks(block)
+    return calls, speaks
+
+
+def _speaks(block: Any) -> bool:
+    """Whether there is anything in a text or block: text that is not blank, or something else than text."""
+    if block is not None and not isinstance(block, str):
+        text = next((text for name in ("text", "thinking") if (text := get_field(block, name)) is not None), None)
+        if not isinstance(text, str):
+            return bool(block)
+        block = text
+    return block is not None and not is_blank(block)
+
+
+def _chat_call(entry: Any) -> _Call:
+    kind = get_field(entry, "type")
+    function = get_field(entry, "function")
+    custom = get_field(entry, "custom")
+    if custom is not None and function is None:
+        return _Call(get_field(custom, "name"), get_field(custom, "input"), is_json=False)
+    if kind and kind != "function":
+        return _Call(kind, None)  # an item without a name has its type as name
+    return _Call(get_field(function, "name"), get_field(function, "arguments"))
+
+
+def _response(response: Any, output: Any, failed: bool) -> _Message:
+    """A response of OpenAI Responses. Its items say themselves whether they are whole."""
+    calls = []
+    speaks = False
+    for item in output:
+        kind = get_field(item, "type")
+        if isinstance(kind, str) and (kind.endswith("_call") or kind == "mcp_approval_request"):
+            name = get_field(item, "name")
+            if kind not in ("function_call", "custom_tool_call"):
+                name = name or kind
+            is_json = kind != "custom_tool_call"
+            arguments = get_field(item, "arguments" if is_json else "input")
+            calls.append(_Call(name, arguments, is_json, get_field(item, "status") != "incomplete"))
+        elif kind == "message":
+            speaks = _blocks(_items(get_field(item, "content")))[1] or speaks
+        else:
+            speaks = True
+    word = _word(get_field(response, "status"))
+    if _word(get_field(get_field(response, "incomplete_details"), "reason")) == "content_filter":
+        word = "content_filter"
+    return _Message(calls, speaks, word, failed)

@@ -12,6 +12,7 @@ __all__ = [
     "MISSING",
     "CompletedToolCall",
     "CompletionDefect",
+    "CompletionDefectKind",
     "FinishedArguments",
     "JsonChange",
     "JsonDeviation",
@@ -129,10 +130,25 @@ class CompletedToolCall(NamedTuple):
 # ---------------------------------------------------------------- finished messages (defects.py)
 
 
-class CompletionDefect(NamedTuple):
-    """Why a finished message should not be trusted as it is: `call` is the position of the call meant, if it is one."""
+CompletionDefectKind: TypeAlias = Literal[
+    "error",
+    "name_missing",
+    "arguments_truncated",
+    "arguments_invalid",
+    "deltas_lost",
+    "length",
+    "content_filter",
+    "calls_missing",
+    "empty",
+    "ended_early",
+]
+"""Explained in `detect_completion_defect`."""
 
-    kind: str
+
+class CompletionDefect(NamedTuple):
+    """Why a finished message should not be taken as it is: `call` is the position of the call meant, if it is one."""
+
+    kind: CompletionDefectKind
     call: int | None
     message: str
 
