@@ -9,13 +9,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from toolstream._rules import is_blank
 from toolstream.completion import ToolCall
 from toolstream.providers import Block
 
 if TYPE_CHECKING:
     from toolstream.assembler import Assembler
 
-__all__ = ["BlockProvider", "wire_index"]
+__all__ = ["BlockProvider", "object_arguments", "text_arguments", "wire_index"]
 
 
 def wire_index(index: Any) -> int | None:
@@ -25,6 +26,21 @@ def wire_index(index: Any) -> int | None:
     if isinstance(index, str) and index.isdecimal() and len(index) <= 20:
         return int(index)
     return None
+
+
+def text_arguments(call: ToolCall) -> str:
+    """A call's arguments for a request that takes text: as the model sent them, `{}` where it sent none."""
+    text = call.arguments_text
+    return "{}" if is_blank(text) else text
+
+
+def object_arguments(call: ToolCall) -> dict[str, Any]:
+    """A call's arguments for a request that takes an object only. A refused text is wrapped, so that the model sees
+    what it wrote: https://platform.claude.com/docs/en/agents-and-tools/tool-use/fine-grained-tool-streaming"""
+    if isinstance(call.arguments, dict):
+        return call.arguments
+    text = call.arguments_text
+    return {} if is_blank(text) else {"INVALID_JSON": text}
 
 
 class BlockProvider:

@@ -21,7 +21,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 
 from toolstream.providers import Block, unwrap_chunk
-from toolstream.providers._blocks import BlockProvider
+from toolstream.providers._blocks import BlockProvider, object_arguments
 
 if TYPE_CHECKING:
     from toolstream.assembler import Assembler, Meaning
@@ -40,6 +40,7 @@ _MEANINGS: Final[dict[Any, Meaning]] = {
 }
 
 _KINDS: Final = {"tool_use": "function", "mcp_tool_use": "mcp"}  # every other `*tool_use` is run by the server
+_TYPES: Final = {"function": "tool_use", "mcp": "mcp_tool_use", "server": "server_tool_use"}
 _NOT_EXTRA: Final = frozenset(("type", "id", "name", "input"))
 
 
@@ -90,6 +91,28 @@ class Anthropic(BlockProvider):
             else:
                 if inner is not event:
                     self.feed(inner)
+
+    def message(self, choice: int = 0) -> dict[str, Any]:
+        """The assistant's message, block by block as sent. Of a broken stream, what no request may hold is left out:
+        empty text, thinking without its signature, and calls of the server whose input was cut."""
+        content: list[dict[str, Any]] = []
+        for block in self.blocks:
+            if isinstance(block, Block):
+                value = block.value()
+                if value.get("type") == "text" and not value.get("text"):
+                    continue
+                if value.get("type") == "thinking" and not value.get("signature"):
+                    continue
+                content.append(value)
+            elif block.kind == "function" or block.status == "complete":
+                call = {
+                    "type": _TYPES[block.kind],
+                    "id": block.id,
+                    "name": block.name,
+                    "input": object_arguments(block),
+                }
+                content.append({**call, **block.extras})
+        return {"role": "assistant", "content": content}
 
     def _start(self, index: Any, block: dict[str, Any]) -> None:
         kind = block.get("type")

@@ -7,7 +7,7 @@ fragment, so that counting starts would shift every index. `p` is padding. A cal
 Bedrock.
 
 `blocks` holds flat dicts with a `type` of their own: `text` (text, citations), `reasoning` (text, signature,
-redactedContent), `toolResult` (its start's fields, and content). Source:
+redactedContent), `toolResult` (`start`, its start's fields, and content). Source:
 https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_ConverseStream.html
 """
 
@@ -15,7 +15,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-from toolstream.providers._blocks import BlockProvider
+from toolstream.providers import Block
+from toolstream.providers._blocks import BlockProvider, object_arguments
 
 if TYPE_CHECKING:
     from toolstream.assembler import Meaning
@@ -71,6 +72,22 @@ class BedrockConverse(BlockProvider):
             elif kind.endswith("Exception"):
                 self.assembler.error({"type": kind, **payload})
 
+    def message(self, choice: int = 0) -> dict[str, Any]:
+        """The assistant's message, block by block as sent. Of a broken stream, what no request may hold is left out:
+        empty text, reasoning without its signature, and calls of the server whose input was cut."""
+        content = []
+        for block in self.blocks:
+            if isinstance(block, Block):
+                value = _request_block(block.value())
+                if value is not None:
+                    content.append(value)
+            elif block.kind == "function" or block.status == "complete":
+                call = {"toolUseId": block.id, "name": block.name, "input": object_arguments(block), **block.extras}
+                if block.kind == "server":
+                    call["type"] = "server_tool_use"
+                content.append({"toolUse": call})
+        return {"role": "assistant", "content": content}
+
     def _start(self, index: Any, start: dict[str, Any]) -> None:
         call = start.get("toolUse")
         if isinstance(call, dict):
@@ -84,7 +101,7 @@ class BedrockConverse(BlockProvider):
             )
             return
         for kind, fields in start.items():
-            self.open_block(index, {"type": kind, **(fields if isinstance(fields, dict) else {})})
+            self.open_block(index, {"type": kind, "start": fields if isinstance(fields, dict) else {}})
 
     def _delta(self, index: Any, delta: dict[str, Any]) -> None:
         for kind, value in delta.items():
@@ -112,3 +129,21 @@ class BedrockConverse(BlockProvider):
                     self.assembler.reasoning(value)
             else:
                 block.set(field, value)
+
+
+def _request_block(block: dict[str, Any]) -> dict[str, Any] | None:
+    """A block of the stream as a request has it, where text with citations and reasoning look different."""
+    kind, text = block.get("type"), block.get("text")
+    if kind == "text":
+        if not text:
+            return None
+        if block.get("citations"):
+            return {"citationsContent": {"content": [{"text": text}], "citations": block["citations"]}}
+        return {"text": text}
+    if kind == "reasoning":
+        if "redactedContent" in block:
+            return {"reasoningContent": {"redactedContent": block["redactedContent"]}}
+        if not block.get("signature"):
+            return None
+        return {"reasoningContent": {"reasoningText": {"text": text or "", "signature": block["signature"]}}}
+    return {str(kind): {**block.get("start", {}), "content": block.get("content", [])}}

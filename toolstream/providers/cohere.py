@@ -18,7 +18,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 
 from toolstream.providers import Block
-from toolstream.providers._blocks import BlockProvider
+from toolstream.providers._blocks import BlockProvider, text_arguments
 
 if TYPE_CHECKING:
     from toolstream.assembler import Assembler, Meaning
@@ -85,6 +85,36 @@ class Cohere(BlockProvider):
             self._end(delta)
         elif "error" in event:
             self.assembler.error(event["error"])
+
+    def message(self, choice: int = 0) -> dict[str, Any]:
+        """The assistant's message: calls, the plan that led to them, text and thinking, citations."""
+        out: dict[str, Any] = {"role": "assistant"}
+        plan: list[str] = []
+        content: list[dict[str, Any]] = []
+        citations: list[Any] = []
+        calls: list[dict[str, Any]] = []
+        for block in self.blocks:
+            if not isinstance(block, Block):
+                function = {"name": block.name, "arguments": text_arguments(block)}
+                calls.append({"id": block.id, "type": "function", "function": function, **block.extras})
+                continue
+            value = block.value()
+            if block.type == "tool_plan":
+                plan.append(value["tool_plan"])
+            elif block.type == "citation":
+                citation = value.get("citation")
+                citations += citation if isinstance(citation, list) else [citation] if citation else []
+            else:
+                content.append(value)
+        if calls:
+            out["tool_calls"] = calls
+        if plan:
+            out["tool_plan"] = "".join(plan)
+        if content:
+            out["content"] = content
+        if citations:
+            out["citations"] = citations
+        return out
 
     def _words(self, kind: str, text: Any) -> None:
         if not text or not isinstance(text, str):

@@ -17,6 +17,7 @@ import math
 from binascii import b2a_base64
 from typing import TYPE_CHECKING, Any, Final
 
+from ._blocks import object_arguments
 from ._paths import PathWriter, parse_path
 
 if TYPE_CHECKING:
@@ -289,8 +290,7 @@ class Gemini:
     # ------------------------------------------------------------ the next request
 
     def message(self, choice: int = 0) -> dict[str, Any]:
-        """The candidate's content, part by part as sent, with all signatures; arguments of refused calls as far as they
-        were read. A call has an id only if it came with one."""
+        """The candidate's content, part by part as sent, with all signatures. Only calls that came with an id have one."""
         candidate = self._candidates.get(choice)
         parts = candidate.parts if candidate is not None else []
         return {"role": "model", "parts": [_request_part(part) for part in parts]}
@@ -303,8 +303,7 @@ def _request_part(part: _Part) -> dict[str, Any]:
             call = part.call
             if call is None:
                 continue
-            arguments = call.arguments if isinstance(call.arguments, dict) else call.partial_arguments
-            out["functionCall"] = {"name": call.name, "args": arguments}
+            out["functionCall"] = {"name": call.name, "args": object_arguments(call)}
             if part.has_id:
                 out["functionCall"]["id"] = call.id
         elif name == "text" and part.pieces:

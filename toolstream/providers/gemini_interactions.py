@@ -18,7 +18,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 
 from toolstream.completion import ToolCall
-from toolstream.providers._blocks import BlockProvider
+from toolstream.providers import Block
+from toolstream.providers._blocks import BlockProvider, object_arguments
 
 if TYPE_CHECKING:
     from toolstream.assembler import Meaning
@@ -67,6 +68,30 @@ class GeminiInteractions(BlockProvider):
         elif kind == "error" or "error" in event:
             self.assembler.error(event.get("error") or {"message": "the provider sent an error event"})
 
+    def message(self, choice: int = 0) -> list[dict[str, Any]]:
+        """The steps of the answer, to be put into the next request's `input` before the results of the calls. Of a
+        broken stream, steps without content and calls of the server whose arguments were cut are left out."""
+        steps: list[dict[str, Any]] = []
+        for block in self.blocks:
+            if isinstance(block, Block):
+                step = _request_step(block.value())
+                if step is not None:
+                    steps.append(step)
+            elif block.kind == "function":
+                call = {
+                    "type": "function_call",
+                    "id": block.id,
+                    "name": block.name,
+                    "arguments": object_arguments(block),
+                }
+                steps.append({**call, **block.extras})
+            elif block.status == "complete":
+                step = {"type": block.name, "id": block.id, "arguments": object_arguments(block), **block.extras}
+                if block.kind == "mcp":
+                    step.update(type="mcp_server_tool_call", name=block.name)
+                steps.append(step)
+        return steps
+
     def _start(self, index: Any, step: dict[str, Any]) -> None:
         kind = step.get("type")
         if not isinstance(kind, str) or not kind.endswith("_call"):
@@ -107,6 +132,10 @@ class GeminiInteractions(BlockProvider):
         elif kind in ("thought_summary", "thought"):
             self.block_for(index, "thought").append("summary", _text(delta))
             self.assembler.reasoning(_text(delta))
+        elif isinstance(step, Block) and str(step.type).endswith("_result"):
+            for field, value in delta.items():
+                if field != "type" and value is not None:
+                    step.set(field, value)
         else:
             block = self.block_for(index, "thought" if "signature" in delta else "model_output")
             if "signature" in delta:
@@ -131,3 +160,21 @@ def _text(part: dict[str, Any]) -> str:
             texts = [one.get("text") for one in value if isinstance(one, dict)]
             return "".join(text for text in texts if isinstance(text, str))
     return ""
+
+
+def _request_step(step: dict[str, Any]) -> dict[str, Any] | None:
+    """A step of the stream as a request has it, where text is a part of a list."""
+    kind = step.get("type")
+    if kind == "thought":
+        summary = step.pop("summary", None)
+        if isinstance(summary, str) and summary:
+            step["summary"] = [{"type": "text", "text": summary}]
+        elif summary:
+            step["summary"] = summary
+        return step if len(step) > 1 else None
+    if kind in ("model_output", "text"):
+        text, content = step.get("text"), step.get("content")
+        parts = [{"type": "text", "text": text}] if text else []
+        parts += content if isinstance(content, list) else []
+        return {"type": "model_output", "content": parts} if parts else None
+    return step

@@ -11,10 +11,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-from toolstream.providers._blocks import wire_index
+from toolstream.providers._blocks import object_arguments, wire_index
 
 if TYPE_CHECKING:
     from toolstream.assembler import Assembler, Meaning
+    from toolstream.completion import ToolCall
 
 __all__ = ["Ollama"]
 
@@ -66,5 +67,22 @@ class Ollama:
             self.assembler.whole(call, arguments)
         self.assembler.end(call)
 
+    def message(self, choice: int = 0) -> dict[str, Any]:
+        """The assistant's message. Calls have ids also where none was sent: a tool's answer may name them."""
+        done = self.assembler.completion
+        out: dict[str, Any] = {"role": "assistant", "content": done.text}
+        if done.reasoning:
+            out["thinking"] = done.reasoning
+        if done.calls:
+            out["tool_calls"] = [_request_call(call) for call in done.calls]
+        return out
+
     def close(self) -> None:
         """Nothing is open between lines."""
+
+
+def _request_call(call: ToolCall) -> dict[str, Any]:
+    function: dict[str, Any] = {"name": call.name, "arguments": object_arguments(call)}
+    if call.index is not None:
+        function["index"] = call.index
+    return {"id": call.id, "function": function, **call.extras}
