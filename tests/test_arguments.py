@@ -22,7 +22,7 @@ from toolstream import (
     tool_call_arguments_absent,
 )
 
-BLANK = "\t\n\v\f\r \u00a0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a\u2028\u2029\u202f\u205f\u3000\ufeff"
+BLANK = "\t\n\v\f\r \u00a0\u1680\u2028\u2029\u202f\u205f\u3000\ufeff" + "".join(map(chr, range(0x2000, 0x200B)))
 NOT_BLANK = "\x00\x1c\x1d\x1e\x1f\x85\u180e\u200b\u200c\u2060a0{"
 GRIN = "\U0001f600"
 
@@ -169,11 +169,19 @@ def test_a_shorter_text_starts_over_and_an_equal_value_is_a_new_object():
 @pytest.mark.parametrize(
     "text",
     [
-        "{}", ' {"a" : 1}\r\n\t', '{"a":1,"a":2}', '{"":{"":[]}}', '{"a":[1,-2.5e3,true,false,null,"x\\n\\u00e9"]}',
-        '{"a":"\\ud83d\\ude00","\\u0062":"/\\/"}', '{"a":12345678901234567890123}', '{"a":1e400}', '{"a":"é' + GRIN + '"}',
-        '{"a":"\\frac"}', '{"a":"x\x7f\x85y"}',
+        "{}",
+        ' {"a" : 1}\r\n\t',
+        '{"a":1,"a":2}',
+        '{"":{"":[]}}',
+        '{"a":[1,-2.5e3,true,false,null,"x\\n\\u00e9"]}',
+        '{"a":"\\ud83d\\ude00","\\u0062":"/\\/"}',
+        '{"a":12345678901234567890123}',
+        '{"a":1e400}',
+        '{"a":"é' + GRIN + '"}',
+        '{"a":"\\frac"}',
+        '{"a":"x\x7f\x85y"}',
     ],
-)  # fmt: skip
+)
 def test_strict_json_objects(text):
     for way, pieces in cuts(text):
         arguments, error = finished(*pieces)
@@ -217,13 +225,19 @@ def test_more_repairs_than_are_listed():
 
 REFUSED = [
     '{"a":1', '{"a":"x', '{"a":"x\\', '{"a":', '{"a"', "{", "}", '{"a":}', "{'a':1}", '{a:1}', '{"a":1,}', '{"a":1}}',
-    '{"a":1}{"b":2}', '{"a":1} x', '{"a":1} // note', '{"a":NaN}', '{"a":-Infinity}', '{"a":01}', '{"a":+1}', '{"a":.5}',
-    '{"a":1.}', '{"a":1e}', '{"a":True}', '{"a":1_000}', '{"a":\u0661}', '{"a":1\u00a0}', '{"a":1}\u00a0', '\ufeff{"a":1}',
-    '{"a":1 "b":2}', '{"a" 1}', '```json\n{"a":1}\n```', "hello", "tru", "1.", "-", "\x85", "\u200b", "[", "[1,", '"x',
-    '{"a":"x\ny",}', '{"a":"\\d"', '{"a":"\n"} x', '["\\d",]', '{"a":[1}', '{"a":"\\"}', '{"a":1,"b":tru}',
-    # outside of strings nothing is repaired
-    '{\\"a":1}', '{"a":1\x00}', '\x00{"a":1}', '{"a":\\n1}', "{'a':'\n'}",
+    '{"a":1}{"b":2}', '{"a":1} x', '{"a":1} // note', '{"a":NaN}', '{"a":-Infinity}', '{"a":01}', '{"a":+1}',
+    '{"a":.5}', '{"a":1.}', '{"a":1e}', '{"a":True}', '{"a":1_000}', '{"a":\u0661}', '{"a":1\u00a0}', '{"a":1}\u00a0',
+    '\ufeff{"a":1}', '{"a":1 "b":2}', '{"a" 1}', '```json\n{"a":1}\n```', "hello", "tru", "1.", "-", "\x85", "\u200b",
+    "[", "[1,", '"x', '{"a":"x\ny",}', '{"a":"\\d"', '{"a":"\n"} x', '["\\d",]', '{"a":[1}', '{"a":"\\"}',
+    '{"a":1,"b":tru}',
 ]  # fmt: skip
+REFUSED += [
+    '{\\"a":1}',
+    '{"a":1\x00}',
+    '\x00{"a":1}',
+    '{"a":\\n1}',
+    "{'a':'\n'}",
+]  # outside of strings nothing is repaired
 
 
 @pytest.mark.parametrize("text", REFUSED)
@@ -403,8 +417,17 @@ def test_the_type_of_a_string_enumeration():
     assert parse("{}", type=Kind.FUNCTION) == ParsedArguments({})
 
 
-@pytest.mark.parametrize("call", [{}, {"type": "function"}, {"function": None}, {"function": {}}, {"function": {"name": "f"}},
-                                  {"function": {"arguments": None}}])  # fmt: skip
+@pytest.mark.parametrize(
+    "call",
+    [
+        {},
+        {"type": "function"},
+        {"function": None},
+        {"function": {}},
+        {"function": {"name": "f"}},
+        {"function": {"arguments": None}},
+    ],
+)
 def test_no_arguments_anywhere(call):
     assert parse_tool_call_arguments(call) == ParsedArguments({})
     assert parse_tool_call_arguments(as_namespace(call)) == ParsedArguments({})
@@ -412,9 +435,21 @@ def test_no_arguments_anywhere(call):
 
 @pytest.mark.parametrize(
     ("arguments", "word"),
-    [("null", "null"), ("[]", "array"), ("42", "number"), ("-1.5", "number"), (" 0 ", "number"), ('""', "string"),
-     ('"{}"', "string"), ("true", "boolean"), ("false\n", "boolean"), ('[{"a":1}]', "array"), ([], "array"), ((1,), "array")],
-)  # fmt: skip
+    [
+        ("null", "null"),
+        ("[]", "array"),
+        ("42", "number"),
+        ("-1.5", "number"),
+        (" 0 ", "number"),
+        ('""', "string"),
+        ('"{}"', "string"),
+        ("true", "boolean"),
+        ("false\n", "boolean"),
+        ('[{"a":1}]', "array"),
+        ([], "array"),
+        ((1,), "array"),
+    ],
+)
 def test_what_is_no_object_is_named(arguments, word):
     result = parse(arguments)
     assert result.kind == "unparseable"
@@ -489,7 +524,7 @@ HOSTILE = [
     lambda: {"type": HostileText("function")},
     lambda: {"function": {"arguments": HostileText("{")}},
     lambda: {"function": {"arguments": memoryview(b"{ } ")[::2]}},
-    lambda: {"function": {"arguments": "[" * 1_000_000}},
+    lambda: {"function": {"arguments": "[" * 200_000}},
     lambda: {"function": {"arguments": '{"a":' * 200_000}},
     lambda: {"function": {"arguments": '{"a":"\ud83d'}},
     lambda: {"function": {"arguments": "\ud83d"}},
@@ -538,8 +573,13 @@ def test_pydantic_models():
 
 
 def test_results_match_compare_and_pickle():
-    for result in (ParsedArguments({"a": 1}), UnsupportedType("custom"), UnparseableArguments("why"), FinishedArguments({}, None),
-                   Replacement(None, {})):  # fmt: skip
+    for result in (
+        ParsedArguments({"a": 1}),
+        UnsupportedType("custom"),
+        UnparseableArguments("why"),
+        FinishedArguments({}, None),
+        Replacement(None, {}),
+    ):
         assert pickle.loads(pickle.dumps(result)) == result
     match parse_tool_call_arguments({"function": {"arguments": '{"a": 1}'}}):
         case ParsedArguments(arguments={"a": value}):

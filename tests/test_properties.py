@@ -1,4 +1,4 @@
-"""Properties that hold for any text, cut anywhere: generated JSON texts, damaged and cut off ones, and heaps of tokens."""
+"""Properties that hold for any text, cut anywhere: JSON texts, damaged and cut ones, and heaps of tokens."""
 
 import json
 
@@ -44,10 +44,11 @@ def documents(draw):
 
 
 TOKENS = [
-    *'{}[]:,"\'\\/#` \n\t-.eE019x<>&\u00a0\ufeff\x00', "{}", "[]", '""', '":', '","', '"a"', '"a":', "'b'", "'b':", "true", "false", "null",
-    "True", "False", "None", "NaN", "Infinity", "-Infinity", "-0", "1.5", "1e5", "1e400", "00", "tru", "nul", "\\n", "\\t", "\\r",
-    "\\u00e9", "\\ud83d", "\\ude00", "\\ud83d\\ude00", "\\u12", "\\u", "\\x", "\\'", '\\"', "\\\\", "//", "/*", "*/", "# c\n", "// c\n",
-    "/* c */", "```", "```json\n", "\n```", "<json>", "</json>", "<", "</", "é", "€", "\U0001f600", "word", "data: ", "[[[", "]]]", '{"a":',
+    *'{}[]:,"\'\\/#` \n\t-.eE019x<>&\u00a0\ufeff\x00', "{}", "[]", '""', '":', '","', '"a"', '"a":', "'b'", "'b':",
+    "true", "false", "null", "True", "False", "None", "NaN", "Infinity", "-Infinity", "-0", "1.5", "1e5", "1e400",
+    "00", "tru", "nul", "\\n", "\\t", "\\r", "\\u00e9", "\\ud83d", "\\ude00", "\\ud83d\\ude00", "\\u12", "\\u", "\\x",
+    "\\'", '\\"', "\\\\", "//", "/*", "*/", "# c\n", "// c\n", "/* c */", "```", "```json\n", "\n```", "<json>",
+    "</json>", "<", "</", "é", "€", "\U0001f600", "word", "data: ", "[[[", "]]]", '{"a":',
 ]  # fmt: skip
 heaps = st.lists(st.sampled_from(TOKENS), max_size=25).map("".join)
 
@@ -86,8 +87,8 @@ def cut(text, data):
 # ---------------------------------------------------------------- properties
 
 FACTS = (
-    "complete", "valid", "error", "repairs", "repair_count", "duplicate_keys", "overflow_count", "position", "root_end", "depth",
-    "in_string", "escape", "open_path",
+    "complete", "valid", "error", "repairs", "repair_count", "duplicate_keys", "overflow_count", "position",
+    "root_end", "depth", "in_string", "escape", "open_path",
 )  # fmt: skip
 
 
