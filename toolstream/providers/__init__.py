@@ -17,8 +17,9 @@ Every protocol is one module with one class, imported when it is first needed:
         def close(self) -> None
             The input has ended. Settles what the protocol leaves open; `Assembler.close` comes after it.
 
-        def message(self, choice: int = 0) -> dict
-            The assistant message for the next request, in the provider's own shape.
+        def message(self, choice: int = 0) -> dict | list[dict]
+            The assistant message for the next request, in the provider's own shape; where that is a list of items or
+            steps, the list.
 
         @classmethod
         def recognises(cls, event: dict) -> bool
@@ -38,6 +39,7 @@ protocol's. Built-in names cannot be taken over.
 
 from __future__ import annotations
 
+from binascii import a2b_base64, b2a_base64
 from collections.abc import Iterable
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Protocol
@@ -89,7 +91,7 @@ class Provider(Protocol):
     def __init__(self, assembler: Assembler) -> None: ...
     def feed(self, event: dict[str, Any]) -> None: ...
     def close(self) -> None: ...
-    def message(self, choice: int = 0) -> dict[str, Any]: ...
+    def message(self, choice: int = 0) -> dict[str, Any] | list[dict[str, Any]]: ...
 
 
 class Block:
@@ -236,50 +238,63 @@ def plain(event: Any) -> Any:
 
     Works on pydantic models, dataclasses and anything with attributes, without knowing an SDK's class. Of a pydantic
     model only the fields that were sent are taken (defaults that an SDK fills in would lie), under their names on the
-    wire. Dicts inside are plain already and not walked. `snapshot`, which stream helpers grow with every event, is left
-    out: reading it each time would cost the square of its length.
+    wire; bytes become base64 text again. Dicts inside are plain already and not walked. `snapshot`, which stream
+    helpers grow with every event, is left out: reading it each time would cost the square of its length.
     """
     if type(event) is dict:
         return event
-    root: list[Any] = [event]
-    work: list[tuple[Any, Any]] = [(root, 0)]
+    root = [event]
+    copies: dict[int, Any] = {}  # of objects, by their id: one that is met again is the same again
+    work: list[Any] = [root]
     while work:
-        holder, key = work.pop()
-        value = holder[key]
-        if isinstance(value, (str, int, float, bytes, dict)) or value is None:
-            if isinstance(value, str) and type(value) is not str:
-                holder[key] = getattr(value, "value", value)  # an enumeration of words
-            continue
-        copy: Any
-        if isinstance(value, (list, tuple)):
-            copy = list(value)
-            work += [(copy, i) for i in range(len(copy))]
-        else:
-            copy = _fields(value)
-            if copy is None:
+        holder = work.pop()
+        for key, value in list(holder.items() if isinstance(holder, dict) else enumerate(holder)):
+            if type(value) in _PLAIN:
                 continue
-            work += [(copy, name) for name in copy]
-        holder[key] = copy
+            copy = copies.get(id(value))
+            if copy is None:
+                copy = _copy(value)
+                if copy is value:
+                    continue
+                if isinstance(copy, (dict, list)):
+                    copies[id(value)] = copy
+                    work.append(copy)
+            holder[key] = copy
     return root[0]
 
 
-def _fields(value: Any) -> dict[str, Any] | None:
-    """The fields of an object that have been set, by their names on the wire; `None` for what has no fields."""
-    sent = getattr(value, "model_fields_set", None)
-    names = getattr(value, "__dict__", None)
+_PLAIN = frozenset((str, int, float, bool, dict, type(None)))
+_CONSTANTS = ("type", "event_type")  # what tells models apart is sent, also where an SDK declares it as a default
+
+
+def _copy(value: Any) -> Any:
+    """One level of an object as a dict or list; text and bytes in the form of the wire; anything else as it is."""
+    if isinstance(value, (list, tuple)):
+        return list(value)
+    if isinstance(value, str):
+        return getattr(value, "value", value)  # an enumeration of words
+    if isinstance(value, bytes):
+        return b2a_base64(value, newline=False).decode()
+    names: dict[str, Any] | None = getattr(value, "__dict__", None)
     if names is None:
-        slots = getattr(type(value), "__slots__", None)
-        if slots is None:
-            return None
+        slots = getattr(type(value), "__slots__", ())
         names = {name: getattr(value, name) for name in slots if hasattr(value, name)}
-    if not isinstance(sent, set):
+        if not names:
+            return value
+    sent = getattr(value, "__pydantic_fields_set__", None)
+    if sent is None:
         return {name: v for name, v in names.items() if name[:1] != "_" and name != "snapshot"}
+    if names.get("is_unknown") is True and isinstance(names.get("raw"), dict):
+        return names["raw"]  # an SDK's stand-in for what it does not know
     aliases = _aliases(type(value))
-    out = {aliases.get(name, name): v for name, v in names.items() if name in sent and name != "snapshot"}
-    extra = getattr(value, "model_extra", None)
+    copy = {aliases.get(name, name): v for name, v in names.items() if name in sent and name != "snapshot"}
+    for name in _CONSTANTS:
+        if names.get(name) is not None and name not in sent:
+            copy[name] = names[name]
+    extra = getattr(value, "__pydantic_extra__", None)
     if extra:
-        out.update(extra)
-    return out
+        copy.update(extra)
+    return copy
 
 
 _alias_cache: dict[type, dict[str, str]] = {}
@@ -316,8 +331,6 @@ def unwrap_chunk(event: dict[str, Any]) -> dict[str, Any]:
     chunk = event.get("chunk")
     data = chunk.get("bytes") if isinstance(chunk, dict) and len(event) == 1 else None
     if isinstance(data, str):
-        from binascii import a2b_base64
-
         data = a2b_base64(data)
     if not isinstance(data, (bytes, bytearray)):
         return event

@@ -68,6 +68,17 @@ class SseDecoder:
             raise self._error
         if type(data) is not bytes:
             data = bytes(memoryview(data))
+        pending = self._pending
+        if not pending and not self._after_cr and data[-2:] == b"\n\n" and b"\r" not in data:
+            whole = data  # whole events and nothing else, as a server's writes often arrive
+        else:
+            whole = self._whole_events(data)
+        if len(whole) > self._max_size or len(pending) > self._max_size:
+            return self._bounded(whole)
+        return self._events(whole) if whole else []
+
+    def _whole_events(self, data: bytes) -> bytes:
+        """All that is complete now, with LF as line ends; the rest of `data` is kept in `_pending`."""
         if self._after_cr and data:
             self._after_cr = False
             if data[0] == 10:
@@ -77,21 +88,12 @@ class SseDecoder:
             data = data.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
         pending = self._pending
         end = data.rfind(b"\n\n") + 2
-        if end == 1 and data[:1] == b"\n" and pending[-1:] == b"\n":
-            whole, data = bytes(pending) + b"\n", data[1:]
-            pending.clear()
-        elif end == 1:
-            whole = b""
-        elif pending:
-            whole, data = bytes(pending) + data[:end], data[end:]
-            pending.clear()
-        else:
-            whole, data = data[:end], data[end:]
-        if data:
+        if end == 1 and (data[:1] != b"\n" or pending[-1:] != b"\n"):
             pending += data
-        if len(whole) > self._max_size or len(pending) > self._max_size:
-            return self._bounded(whole)
-        return self._events(whole) if whole else []
+            return b""
+        whole = bytes(pending) + data[:end]
+        pending[:] = data[end:]
+        return whole
 
     def close(self) -> list[SseEvent]:
         """The event that the end of the input cut off, if it has data: `unterminated` is true then."""
@@ -100,7 +102,7 @@ class SseDecoder:
         rest = bytes(self._pending)
         self._pending.clear()
         whole = utf_8_decode(rest, "replace", False)[1]  # half a character at the end is not invalid, only cut
-        events = self._events(rest[:whole])
+        events = self._events(rest[:whole] + b"\n\n")
         self.unterminated = bool(events)
         return events
 
@@ -113,24 +115,35 @@ class SseDecoder:
         if not self._started:
             self._started = True
             text = text.removeprefix("\ufeff")
+        lines = text.split("\n")
+        if len(lines) == 4 and lines[0][:7] == "event: " and lines[1][:6] == "data: ":  # one event, as they mostly come
+            payload = lines[1][6:]
+            return [_new(SseEvent, (lines[0][7:] or None, payload, None))] if payload and not payload.isspace() else []
         events = []
-        for block in text.split("\n\n"):
-            if not block:
-                continue
-            name = None
-            if block.startswith("data: "):  # the two usual forms first
-                data = block[6:]
+        name = identity = None
+        data: list[str] = []
+        for line in lines:
+            if line[:6] == "data: ":
+                data.append(line[6:])
+            elif line[:7] == "event: ":
+                name = line[7:] or None
+            elif line:
+                field, _, value = line.partition(":")
+                if value[:1] == " ":
+                    value = value[1:]
+                if field == "data":
+                    data.append(value)
+                elif field == "event":
+                    name = value or None
+                elif field == "id" and "\0" not in value:
+                    identity = value
             else:
-                head, _, data = block.partition("\ndata: ")
-                name = head[7:] or None
-                if not data or not block.startswith("event: ") or "\n" in head:
-                    data = "\n"
-            if "\n" in data:
-                event = _any_event(block)
-                if event is not None:
-                    events.append(event)
-            elif data and not data.isspace():
-                events.append(_new(SseEvent, (name, data, None)))
+                if data:
+                    joined = data[0] if len(data) == 1 else "\n".join(data)
+                    if joined and not joined.isspace():
+                        events.append(_new(SseEvent, (name, joined, identity)))
+                    data = []
+                name = identity = None
         return events
 
     def _bounded(self, whole: bytes) -> list[SseEvent]:
@@ -139,7 +152,7 @@ class SseDecoder:
         for block in whole.split(b"\n\n"):
             if len(block) > self._max_size:
                 break
-            events += self._events(block)
+            events += self._events(block + b"\n\n")
         else:
             if len(self._pending) <= self._max_size:
                 return events
@@ -148,21 +161,3 @@ class SseDecoder:
         if not events:
             raise self._error
         return events
-
-
-def _any_event(block: str) -> SseEvent | None:
-    """The event of a block of lines, `None` if it has no data."""
-    name = identity = None
-    data = []
-    for line in block.split("\n"):
-        field, _, value = line.partition(":")
-        if value[:1] == " ":
-            value = value[1:]
-        if field == "data":
-            data.append(value)
-        elif field == "event":
-            name = value or None
-        elif field == "id" and "\0" not in value:
-            identity = value
-    text = "\n".join(data)
-    return SseEvent(name, text, identity) if text and not text.isspace() else None
