@@ -37,8 +37,11 @@ class Growth:
     params = (BACKENDS, ["feed", "append", "live"], ["string", "records", "wide", "word"])
     param_names = ("backend", "mode", "shape")
 
+    def setup(self, backend, mode, shape):
+        self.toolstream = library(backend)
+
     def track_growth_exponent(self, backend, mode, shape):
-        return growth_exponent(library(backend), mode, shape)
+        return growth_exponent(self.toolstream, mode, shape)
 
     track_growth_exponent.unit = "exponent"
 
@@ -61,23 +64,25 @@ class Changes:
 
 
 class Memory:
-    """A live run over a text of 8 MB whose pieces are made as they are asked for."""
+    """A live run whose pieces are made as they are asked for."""
 
-    params = (BACKENDS, ["string", "records"], [64])
-    param_names = ("backend", "shape", "piece")
+    params = (BACKENDS, ["string", "records"], [MB, 8 * MB], [64])
+    param_names = ("backend", "shape", "chars", "piece")
 
-    def setup(self, backend, shape, piece):
+    def setup(self, backend, shape, chars, piece):
+        if (backend, shape, chars) == ("python", "records", 8 * MB):
+            raise NotImplementedError("takes too long")
         self.toolstream = library(backend)
-        self.text = SHAPES[shape](8 * MB)
+        self.text = SHAPES[shape](chars)
 
     def parse(self, piece):
         pieces = (self.text[start : start + piece] for start in range(0, len(self.text), piece))
         return OPERATIONS["live"].run(self.toolstream, pieces)
 
-    def peakmem_live(self, backend, shape, piece):
+    def peakmem_live(self, backend, shape, chars, piece):
         self.parse(piece)
 
-    def track_peak_per_character(self, backend, shape, piece):
+    def track_peak_per_character(self, backend, shape, chars, piece):
         return peak_memory(lambda: self.parse(piece)) / len(self.text)
 
     track_peak_per_character.unit = "bytes a character, values included"

@@ -21,8 +21,11 @@ class Growth:
     params = (BACKENDS, STREAMS)
     param_names = ("backend", "operation")
 
+    def setup(self, backend, operation):
+        self.toolstream = library(backend)
+
     def track_growth_exponent(self, backend, operation):
-        return growth_exponent(library(backend), operation)
+        return growth_exponent(self.toolstream, operation)
 
     track_growth_exponent.unit = "exponent"
 

@@ -19,7 +19,10 @@ class Growth:
     params = (BACKENDS, ["tracker", "scan_bytes"])
     param_names = ("backend", "operation")
 
+    def setup(self, backend, operation):
+        self.toolstream = library(backend)
+
     def track_growth_exponent(self, backend, operation):
-        return growth_exponent(library(backend), operation, "records")
+        return growth_exponent(self.toolstream, operation, "records")
 
     track_growth_exponent.unit = "exponent"

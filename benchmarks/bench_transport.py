@@ -26,7 +26,10 @@ class Growth:
     params = (BACKENDS, DECODERS)
     param_names = ("backend", "decoder")
 
+    def setup(self, backend, decoder):
+        self.toolstream = library(backend)
+
     def track_growth_exponent(self, backend, decoder):
-        return growth_exponent(library(backend), decoder)
+        return growth_exponent(self.toolstream, decoder)
 
     track_growth_exponent.unit = "exponent"

@@ -41,7 +41,7 @@ def exponents(rounds: int) -> bool:
     floor = {}
     for size, lengths in SIZES.items():
         texts = [cut(SHAPES["string"](length), size) for length in lengths]
-        costs = [least_seconds(do_nothing, pieces, 5 * rounds) for pieces in texts]
+        costs = [least_seconds(do_nothing, pieces, rounds) for pieces in texts]
         floor[size] = slope(zip(lengths, costs, strict=True))
         print(f"{'a call that does nothing':28} {'':10} {size:6} {floor[size]:20.2f}")
     print(f"{'operation':28} {'shape':10} {'piece':>6} {'ns a piece, longest':>20} {'exponent':>9}")
