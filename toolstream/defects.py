@@ -1,4 +1,4 @@
-"""What providers do wrong: the codes, how grave each is, what to tell a person. And whether a finished message is whole.
+"""What providers do wrong: the codes, severities, what to tell a person; and whether a finished message is whole.
 
 `DEFECTS` is the one table of codes. Severity says what follows:
 

@@ -192,7 +192,7 @@ class StreamWatchdog:
         finally:
             self._running = False
             if not ended:
-                _close(source, pieces)
+                _close(source, None if source is pieces else pieces)
 
     async def guard_async(self, pieces: AsyncIterable[Piece]) -> AsyncGenerator[Piece, None]:
         """The pieces of `pieces`, as long as all limits are kept; the clock starts when the first one is asked for.
@@ -250,7 +250,7 @@ class _Alarm:
         self._rung = False
 
     async def wait_for(self, source: AsyncIterator[Piece]) -> Piece:
-        """The next piece of `source`; the watchdog's error, from whatever the cancellation has become."""
+        """The next piece of `source`, or the watchdog's error, whatever the source makes of the cancellation."""
         deadline = self._watchdog.deadline
         if deadline is None:
             return await anext(source)
@@ -263,19 +263,20 @@ class _Alarm:
         try:
             piece = await anext(source)
         except BaseException:
-            if self._rung and self._is_only_one(cancelling):
-                self._watchdog.check()
+            self._settle(cancelling)
             raise
+        else:
+            self._settle(cancelling)  # the source has kept the cancellation to itself
+            return piece
         finally:
             self._task = None
-        if self._rung and self._is_only_one(cancelling):
-            self._watchdog.check()
-        return piece
 
-    def _is_only_one(self, cancelling: int) -> bool:
-        """Take the alarm's cancellation back; whether there is no other one."""
-        uncancel: Callable[[], int] | None = getattr(self._task, "uncancel", None)
-        return uncancel is None or uncancel() <= cancelling
+    def _settle(self, cancelling: int) -> None:
+        """If the alarm has rung, take its cancellation back; raise, unless somebody else has cancelled the task too."""
+        if self._rung:
+            uncancel: Callable[[], int] | None = getattr(self._task, "uncancel", None)
+            if uncancel is None or uncancel() <= cancelling:
+                self._watchdog.check()
 
     def _set(self, deadline: float) -> None:
         import asyncio
@@ -307,7 +308,7 @@ def _size(piece: object) -> int:
 
 
 def _close(*sources: Any) -> None:
-    """Close an iterator and what it iterates over. What goes wrong then matters less than why it is closed."""
+    """Close an iterator and what it comes from. What goes wrong then matters less than why it is closed."""
     for source in sources:
         close = getattr(source, "close", None)
         if close is not None:
