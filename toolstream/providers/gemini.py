@@ -290,7 +290,7 @@ class Gemini:
     # ------------------------------------------------------------ the next request
 
     def message(self, choice: int = 0) -> dict[str, Any]:
-        """The candidate's content, part by part as sent, with all signatures. Only calls that came with an id have one."""
+        """The candidate's content, part by part as sent, with all signatures, and ids where calls came with them."""
         candidate = self._candidates.get(choice)
         parts = candidate.parts if candidate is not None else []
         return {"role": "model", "parts": [_request_part(part) for part in parts]}
