@@ -6,8 +6,8 @@ Blocks are keyed by `index` and share the numbering with text and thinking. A ca
 `{}`, a placeholder that counts only where it is not empty and no fragment follows (programmatic calls, bridges). A
 call without arguments has one empty fragment. When the budget runs out inside a block its stop never comes.
 `message_start` may carry whole blocks already (resumed runs), and gateways that retry splice a second one into the
-stream: with the same id it is a repeat, with another the first message is dead, which is an error. What SDK helpers
-derive from these events and yield beside them (`text`, `input_json`, ...) is of unknown type here and ignored, like
+stream: with the same id it is a repeat, with another the first message is dead: that is an error, and the end of what
+is read. What SDK helpers derive from these events and yield beside them (`text`, `input_json`, ...) is of unknown type here and ignored, like
 every unknown event, block and delta.
 
 `blocks` holds the content blocks as sent, text, thinking, signatures and citations put together. A call's `extras`
@@ -53,9 +53,12 @@ class Anthropic(BlockProvider):
         super().__init__(assembler)
         self._message_id: Any = None
         self._started = False
+        self._abandoned = False
 
     def feed(self, event: dict[str, Any]) -> None:
         """One event."""
+        if self._abandoned:
+            return
         kind = event.get("type")
         if kind == "content_block_delta":
             delta = event.get("delta")
@@ -162,9 +165,9 @@ class Anthropic(BlockProvider):
     def _message(self, message: dict[str, Any]) -> None:
         identity = message.get("id")
         if self._started:
-            if identity == self._message_id:
-                return
-            self._abandon()
+            if identity and self._message_id and identity != self._message_id:
+                self._abandon()
+            return
         self._started = True
         self._message_id = identity
         self.assembler.usage(message.get("usage"))
@@ -176,18 +179,13 @@ class Anthropic(BlockProvider):
         self._finish(message)
 
     def _abandon(self) -> None:
-        """Another message has begun: nothing of the one before it will be finished."""
+        """Another message has begun: nothing of the one before it will be finished, and reading on would give every
+        call of a retried answer twice."""
         for block in self._open.values():
             if not isinstance(block, Block):
                 self.assembler.end(block, regular=False)
-        self._open.clear()
-        self._whole.clear()
-        self._seen.clear()
-        self._next = 0
-        self.blocks.clear()
-        self.assembler.error(
-            {"type": "message_restarted", "message": "another message began before this one had ended"}
-        )
+        self._abandoned = True
+        self.assembler.error({"type": "message_restarted", "message": "another message began before this one had ended"})
 
 
 def _extras(kind: str, block: dict[str, Any]) -> dict[str, Any]:
