@@ -13,14 +13,13 @@ from collections.abc import Callable, Iterable, Iterator
 from json.encoder import encode_basestring, encode_basestring_ascii
 from typing import Any, TextIO
 
+from toolstream.completion import CLIENT_KINDS, Completion, ToolCall
 from toolstream.types import JsonPath, JsonValue
 
 __all__ = [
     "Colours",
-    "call_record",
     "clean",
     "completion_record",
-    "defect_record",
     "is_terminal",
     "json_parts",
     "needs_answer",
@@ -35,7 +34,6 @@ __all__ = [
 ]
 
 SLICE = 1 << 16
-CLIENT_KINDS = frozenset(("function", "legacy_function", "custom", "client_builtin"))
 
 
 def clean(text: str) -> str:
@@ -181,17 +179,17 @@ class Colours:
         return f"\x1b[{';'.join(_STYLES[style] for style in styles)}m{text}\x1b[0m"
 
 
-def needs_answer(call: Any) -> bool:
+def needs_answer(call: ToolCall) -> bool:
     """Whether the client, not the provider, has to run the call."""
     return call.kind in CLIENT_KINDS
 
 
-def refused(calls: Iterable[Any]) -> list[Any]:
+def refused(calls: Iterable[ToolCall]) -> list[ToolCall]:
     """The calls that the client should run and must not."""
     return [call for call in calls if needs_answer(call) and not call.executable]
 
 
-def verdict(call: Any) -> str:
+def verdict(call: ToolCall) -> str:
     """The end of a call in words."""
     if call.executable:
         return f"{call.status}, may be run"
@@ -202,51 +200,10 @@ def verdict(call: Any) -> str:
     return f"{call.status}, must not be run"
 
 
-def call_record(call: Any) -> dict[str, Any]:
-    """A finished call as plain data; the members of ToolCall, those without a value left out."""
-    record: dict[str, Any] = {
-        "id": call.id,
-        "name": call.name,
-        "kind": call.kind,
-        "index": call.index,
-        "choice": call.choice,
-        "status": call.status,
-        "executable": call.executable,
-        "arguments": call.arguments,
-        "arguments_text": call.arguments_text,
-    }
-    for member in ("provider_id", "input", "recovered", "extras"):
-        value = getattr(call, member)
-        if value:
-            record[member] = value
-    if call.status != "complete":
-        record["partial_arguments"] = call.partial_arguments
+def completion_record(completion: Completion, name: str, provider: str | None) -> dict[str, Any]:
+    """A completion as plain data, as `assemble` writes it; a call that is not whole shows its live value."""
+    record = {"file": name, "provider": provider, **completion.to_dict()}
+    for call, plain in zip(completion.calls, record["calls"], strict=True):
+        if call.status != "complete" and call.input is None:
+            plain["partial_arguments"] = call.partial_arguments
     return record
-
-
-def defect_record(defect: Any) -> dict[str, Any]:
-    return {
-        "code": defect.code,
-        "severity": defect.severity,
-        "call": defect.call,
-        "offset": defect.offset,
-        "piece": defect.piece,
-        "message": defect.message,
-    }
-
-
-def completion_record(completion: Any, name: str, provider: str | None) -> dict[str, Any]:
-    """A finished completion as plain data: what `assemble` and `replay --json` write."""
-    return {
-        "file": name,
-        "provider": provider,
-        "calls": [call_record(call) for call in completion.calls],
-        "text": completion.text,
-        "reasoning": completion.reasoning,
-        "finish_reason": completion.finish_reason,
-        "raw_finish_reason": completion.raw_finish_reason,
-        "usage": completion.usage,
-        "error": completion.error,
-        "defects": [defect_record(defect) for defect in completion.defects],
-        "defect_count": completion.defect_count,
-    }

@@ -77,7 +77,7 @@ class Source:
         """As `pieces`, but a raw file in large blocks."""
         return self._recorded_pieces() if self.recorded else self._raw_blocks()
 
-    def bytes(self) -> bytes:
+    def read(self) -> bytes:
         """Everything, as it is in the file."""
         return b"".join(self._raw_bytes())
 

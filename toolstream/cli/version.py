@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import argparse
-import os
 import platform
 
-from toolstream._engine import BACKEND
+from toolstream import __version__
+from toolstream._engine import BACKEND, REASON
 from toolstream.cli.output import say, write_json
 
 __all__ = ["version"]
@@ -16,13 +16,11 @@ OTHER = "toolstream"  # an unrelated distribution on the public index, with the 
 
 def version(options: argparse.Namespace) -> int:
     """Print the version, the back end with the reason for it, and Python; warn if another package is in the way."""
-    from toolstream import __version__
-
     clash = _other_version()
     facts = {
         "version": __version__,
         "backend": BACKEND,
-        "reason": _reason(),
+        "reason": REASON,
         "python": platform.python_version(),
         "implementation": platform.python_implementation(),
         "clash": clash,
@@ -31,7 +29,7 @@ def version(options: argparse.Namespace) -> int:
         write_json(facts)
     else:
         print(f"toolstream {__version__}")
-        print(f"back end: {BACKEND} ({facts['reason']})")
+        print(f"back end: {BACKEND} ({REASON})")
         print(f"Python {facts['python']} ({facts['implementation']})")
     if clash is not None:
         say(
@@ -39,13 +37,6 @@ def version(options: argparse.Namespace) -> int:
             f"`pip uninstall {OTHER} toolstream-parser`, then install toolstream-parser again"
         )
     return 0
-
-
-def _reason() -> str:
-    asked = os.environ.get("TOOLSTREAM_BACKEND")
-    if asked:
-        return f"TOOLSTREAM_BACKEND={asked}"
-    return "the compiled extension is installed" if BACKEND == "cython" else "no compiled extension is installed"
 
 
 def _other_version() -> str | None:
