@@ -7,29 +7,133 @@ Providers call methods; nothing is built per piece but its event. Two ways in:
   `final_text` with the call that `open` or `find` gave, and `end` where the protocol ends it.
 
 Calls that were not ended are ended by `close`, when the stream ends.
+
+How it reads. Every call has one parser, which reads each fragment once and gives the live value and, at the end, the
+verdict. While its text is a prefix of valid JSON there is nothing to decide (`append`): repeated text is legal content.
+Only a fragment that makes the text malformed, or goes on after the end of the value, is looked at (`_deviate`): whether it
+carries the whole text so far (then it replaces it), follows an empty placeholder, or is the finished value again (`Tail`).
+Replacing restarts the text with a new parser, which reads what was received then: so no character is read more than
+a fixed number of times, and a fragment costs the same however many calls there are and however long their texts.
+
+Invariants: the texts of a call's deltas since its last restart, joined, are its `arguments_text`; every start event has one
+end; a verdict is given once, and what was refused is never executable.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Mapping
-from typing import Any, Literal, TypeAlias
+import os
+import re
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from typing import Final, Literal, TypeAlias
 
-from toolstream.completion import Completion, ToolCall
-from toolstream.types import Event, Limits
+from toolstream._engine import StreamingJsonParser
+from toolstream._rules import BLANK, is_blank
+from toolstream._tail import Tail, begins_value, is_lossy
+from toolstream._text import TextBuffer
+from toolstream._values import dump, extends, same_value
+from toolstream.completion import CLIENT_KINDS, Completion, Status, ToolCall
+from toolstream.defects import DEFECTS
+from toolstream.errors import LimitExceededError
+from toolstream.identity import Again, AssemblerIdentity, absent, assembler_index
+from toolstream.types import (
+    MISSING,
+    Defect,
+    DefectFound,
+    Event,
+    JsonChange,
+    JsonValue,
+    Limits,
+    ReasoningDelta,
+    StreamEnd,
+    TextDelta,
+    ToolCallDelta,
+    ToolCallEnd,
+    ToolCallStart,
+)
 
 __all__ = ["Assembler", "Meaning"]
 
 Meaning: TypeAlias = Literal["stop", "length", "tool_calls", "content_filter", "error"]
 """What a provider's finish word means."""
 
+_CALL_WORDS: Final = ("tool_calls", "length", "content_filter", "error")  # meanings that fit a message with calls
+
+_placeholder = re.compile(r"[ \t\n\r]*\{[ \t\n\r]*\}[ \t\n\r]*").fullmatch
+_more_placeholders = re.compile(r"(?:\{[ \t\n\r]*\}[ \t\n\r]*)+(?=\{)").match
+_escape = re.compile(r"\\(?:(u0000)|([bf])(?=[A-Za-z])|.)", re.DOTALL).finditer
+
+
+def _new_id() -> str:
+    return "call_" + os.urandom(12).hex()
+
+
+def _word(word: object) -> str | None:
+    """An id or a name as sent; `None` if it is absent or no text. Numbers are taken for ids by some servers."""
+    if type(word) is int:
+        return str(word)
+    return None if absent(word) or not isinstance(word, str) else word
+
+
+class _Home:
+    """The state of one choice."""
+
+    __slots__ = ("cut", "finished", "ids", "lane", "legacy", "length")
+
+    def __init__(self, again: Callable[[ToolCall, str], Again]) -> None:
+        self.lane = AssemblerIdentity(again)
+        self.legacy: AssemblerIdentity | None = None  # of `function_call`, which has neither index nor id
+        self.ids: set[str | None] = set()  # of the calls that have started
+        self.finished = False  # a finish word has come
+        self.cut = False  # one that means a cut
+        self.length = False  # by length
+
+
+class _Odd:
+    """What is out of the ordinary about the text of a call."""
+
+    __slots__ = (
+        "cumulative",
+        "from_objects",
+        "header",
+        "merged",
+        "placeholder",
+        "refused",
+        "restart",
+        "same_id",
+        "tail",
+        "too_deep",
+    )
+
+    def __init__(self) -> None:
+        self.cumulative = False  # a fragment that starts with the whole text replaces it
+        self.from_objects = False  # the arguments came as objects
+        self.header: tuple[int | None, object, object] | None = None  # repeated; the next value may be another call
+        self.merged: dict[str, JsonValue] | None = None  # objects put together, not yet written as text
+        self.placeholder = False  # an empty object was replaced; what for, is not known yet
+        self.refused: str | None = None  # by this code
+        self.restart = False  # the next text shown replaces what came before
+        self.same_id = False  # the delta that began the value after the end repeats the id
+        self.tail: Tail | None = None
+        self.too_deep = False
+
 
 class Assembler:
-    """One stream's calls. A provider is made with it and calls it; `ToolCallStream` owns it and takes the events."""
+    """One stream's calls. A provider is made with it and calls it; `ToolCallStream` owns it and takes the events.
+
+    `strict`: a repaired call, or one with trailing text, is invalid. `changes`: deltas carry the parser's changes.
+    `new_id`: makes ids for calls that have none.
+    """
 
     call_word: bool = True
     """Does the protocol have a finish word for calls? A provider without one sets it to false (no `finish_mismatch`)."""
 
+    default_id: Callable[[], str]
+    """Makes ids where the host gave no `new_id`; a provider whose ids have a form of their own sets it."""
+
     completion: Completion
+
+    piece: int
+    """The number of the piece being fed: defects carry it."""
 
     def __init__(
         self,
@@ -38,7 +142,24 @@ class Assembler:
         changes: bool = False,
         limits: Limits | None = None,
         new_id: Callable[[], str] | None = None,
-    ) -> None: ...
+    ) -> None:
+        self.completion = Completion()
+        self.piece = 0
+        self.default_id = _new_id
+        self._strict = strict
+        self._changes = changes
+        self._limits = limits or Limits()
+        self._host_id = new_id
+        self._bytes = 0  # of arguments, counted only if they are limited
+        self._guarded = changes or self._limits.max_argument_bytes is not None
+        self._events: list[Event] = []
+        self._homes: dict[int, _Home] = {}
+        self._keys: dict[Hashable, ToolCall] = {}
+        self._reported: set[tuple[int | None, str]] = set()
+        self._words: set[Meaning | None] = set()  # of all finish words
+        self._end_mark = False
+        self._lost = False  # a fragment or an event was lost
+        self._closed = False
 
     # ------------------------------------------------------------ identity inferred
 
@@ -56,14 +177,100 @@ class Assembler:
         """One entry of a delta, by rules 1 to 5; the call it went to, `None` for an orphan or an entry of nothing.
 
         `index`: as sent, `MISSING` if there is no such key. `id`, `name`: as sent, `None` if absent. `arguments`: text, an
-        object, or `None`. `bare`: of an entry without index, id and name, its number among such entries of this list,
-        after `bare_entries` has said how many there are; else `None`.
+        object, or `None`. `kind`: of the call if this opens one; `legacy_function` calls have neither index nor id, and
+        are kept apart from the others. `bare`: of an entry without index, id and name, its number among such entries of
+        this list, after `bare_entries` has said how many there are; else `None`.
         """
-        raise NotImplementedError
+        if id is None and name is None and type(index) is int and type(arguments) is str:
+            home = self._homes.get(choice)
+            if home is not None:
+                call: ToolCall | None = home.lane.slots.get(index)
+                if call is not None:
+                    self.append(call, arguments)
+                    return call
+        return self._delta(self._home(choice), choice, index, id, name, arguments, kind, bare)
 
     def bare_entries(self, choice: int, count: int) -> None:
         """Before a list with several entries that have no index, id and name: how many (rule 3)."""
-        raise NotImplementedError
+        self._home(choice).lane.list_bare(count)
+
+    def _delta(
+        self,
+        home: _Home,
+        choice: int,
+        index: object,
+        id: object,
+        name: object,
+        arguments: object,
+        kind: str,
+        bare: int | None,
+    ) -> ToolCall | None:
+        lane = home.lane
+        if kind == "legacy_function":
+            lane = home.legacy = home.legacy or AssemblerIdentity(self._again)
+            number, index_code = None, None
+        else:
+            number, index_code = assembler_index(index)
+        sent_id, sent_name = _word(id), _word(name)
+        text = arguments if isinstance(arguments, str) else "" if arguments is None else dump(arguments)
+        call: ToolCall | None
+        if sent_id is None and sent_name is None and not text:
+            call = None if number is None else lane.slots.get(number)
+            if call is not None:
+                self._empty_header(call, id, name)
+            return call
+        action, call, code = lane.route(number, sent_id, sent_name, text, bare)
+        if action == "orphan":
+            self.defect("orphan_delta")
+            return None
+        if action == "wait":
+            assert number is not None
+            lane.waiting.setdefault(number, []).append(text)
+            return None
+        if call is None:
+            waited = "".join(lane.waiting.pop(number, ())) if number is not None else ""
+            call = self._open(lane, home, choice, number, id, name, kind, kind == "custom")
+            if code is not None:
+                self.defect(code, call)
+            if waited:
+                self.defect("name_late" if sent_name is not None else "id_late", call)
+                self._append(call, waited, False)
+        else:
+            if code is not None:
+                self.defect(code, call)
+            self._header(call, None if code == "id_changed" else id, name)
+            if lane.header:
+                self._odd(call).header = (number, id, name)
+        if index_code is not None:
+            self.defect(index_code, call)
+        if isinstance(arguments, str) or arguments is None:
+            if text:
+                self._append(call, text, sent_id is not None and sent_id == call._sent_id)
+        else:
+            self.whole(call, arguments, normal=False)
+        return call
+
+    def _again(self, call: ToolCall, text: str) -> Again:
+        """Whether the text is the finished value of the call again (rule 2)."""
+        start = text.lstrip(BLANK)
+        if not start:
+            return "open"
+        if not begins_value(start):
+            return "no"
+        parser = self._new_parser()
+        try:
+            parser.feed(start)
+        except LimitExceededError:
+            return "other"
+        if parser.root_end is not None and not is_lossy(parser):
+            return "same" if same_value(parser.snapshot(), self._value(call)) else "other"
+        return "open" if call.arguments_text.lstrip(BLANK).startswith(start) else "other"
+
+    def _value(self, call: ToolCall) -> JsonValue:
+        odd: _Odd | None = call._odd
+        if odd is not None and odd.merged is not None:
+            return odd.merged
+        return MISSING if call._parser is None else call._parser.snapshot()
 
     # ------------------------------------------------------------ identity announced
 
@@ -81,90 +288,737 @@ class Assembler:
         """The protocol announces a call. `key` is what later events name it by (`None`: nothing does); a key taken before
         is taken over, with `index_reused`. `id`, `name`: as sent, absent where missing, null, empty or the text `null`.
         `free_text`: the input is text, not JSON (custom tools, code). `LimitExceededError` beyond `max_calls`."""
-        raise NotImplementedError
+        number = index if type(index) is int else None
+        call = self._open(None, self._home(choice), choice, number, id, name, kind, free_text)
+        if key is not None:
+            if key in self._keys:
+                self.defect("index_reused", call)
+            self._keys[key] = call
+        return call
 
     def alias(self, call: ToolCall, key: Hashable) -> None:
         """Let `find` know the call by one more key."""
-        raise NotImplementedError
+        self._keys[key] = call
 
     def find(self, key: Hashable) -> ToolCall | None:
         """The call under that key, if it has not ended."""
-        raise NotImplementedError
+        call = self._keys.get(key)
+        return call if call is not None and call.status == "streaming" else None
 
     def known(self, key: Hashable) -> ToolCall | None:
         """The call under that key, ended or not."""
-        raise NotImplementedError
+        return self._keys.get(key)
 
     def header(self, call: ToolCall, id: object = None, name: object = None) -> None:
         """Id and name as a later event of the call has them: late, repeated or changed ones are handled by rule 4."""
-        raise NotImplementedError
+        sent_id = _word(id)
+        if sent_id is not None and call._sent_id not in (None, sent_id):
+            self.defect("id_changed", call)
+            id = None
+        self._header(call, id, name)
 
     def append(self, call: ToolCall, text: str) -> None:
         """A fragment of the arguments, by rule 5; on a call that has ended it is an `orphan_delta`."""
-        raise NotImplementedError
+        parser = call._fast
+        if parser is None or not text or call._home.finished:
+            self._append(call, text, False)
+            return
+        try:
+            parser.feed(text)
+        except LimitExceededError:
+            self._too_deep(call, text, None)
+            return
+        if parser.valid:
+            call._buffer.append(text)
+            self._events.append(ToolCallDelta(call, text))
+            if parser.complete:
+                self._finish_value(call)
+        else:
+            self._deviate(call, parser, text, None)
 
     def replace(self, call: ToolCall, text: str) -> None:
         """The whole text so far, written anew (no defect): an extension adds, anything else restarts the text."""
-        raise NotImplementedError
+        if call.status == "streaming":
+            before = call.arguments_text
+            if text.startswith(before):
+                self._append(call, text[len(before) :], False)
+            else:
+                self._restart(call, text)
 
     def whole(self, call: ToolCall, value: object, *, normal: bool = True) -> None:
-        """Arguments as an object instead of text. `normal`: it is this protocol's form, so `args_object` is not reported."""
-        raise NotImplementedError
+        """Arguments as an object instead of text; another one for the same call adds its keys (rule 5).
+
+        `normal`: it is this protocol's form, so `args_object` is not reported. The text is the object's JSON.
+        """
+        if call.status != "streaming" or call._free_text:
+            self._append(call, dump(value), False)
+            return
+        if not normal:
+            self.defect("args_object", call)
+        odd = self._odd(call)
+        if odd.from_objects and isinstance(value, dict):
+            self._merge(call, odd, value)
+        elif not call._finished and call._buffer.length and not is_blank(call.arguments_text):
+            if extends(call.partial_arguments, value):
+                self.defect("args_cumulative", call)
+                self._restart(call, dump(value))
+            else:
+                self._refuse(call, odd, "args_conflict", [value])
+        else:
+            odd.from_objects = not call._buffer.length
+            self._append(call, dump(value), False)
 
     def final_text(self, call: ToolCall, text: object, *, done: bool = True) -> None:
         """The whole text, repeated at the end; it wins (`done_mismatch`, `done_extends_deltas`).
 
         `done`: from a `done` event, where an empty text after deltas is `done_empty`; else from an item or snapshot, where
         an empty one is absent. Anything but text is absent. On a call that has ended it changes nothing."""
-        raise NotImplementedError
+        if not isinstance(text, str):
+            return
+        before = call.arguments_text
+        if text == before:
+            return
+        if not text:
+            if done:
+                self.defect("done_empty", call)
+        elif call.status != "streaming":
+            self.defect("done_mismatch", call)
+        elif not before:
+            self._append(call, text, False)
+        elif text.startswith(before):
+            self.defect("done_extends_deltas", call)
+            self._append(call, text[len(before) :], False)
+        else:
+            self.defect("done_mismatch", call)
+            self._restart(call, text)
+
+    def extras(self, call: ToolCall, fields: Mapping[str, object]) -> None:
+        """Vendor fields that the next request must carry: the last value that is not null stays, per key."""
+        for key, value in fields.items():
+            if value is not None:
+                call.extras[key] = value
+
+    # ------------------------------------------------------------ headers (rule 4)
+
+    def _home(self, choice: int) -> _Home:
+        home = self._homes.get(choice)
+        if home is None:
+            home = self._homes[choice] = _Home(self._again)
+        return home
+
+    def _open(
+        self,
+        lane: AssemblerIdentity | None,
+        home: _Home,
+        choice: int,
+        index: int | None,
+        id: object,
+        name: object,
+        kind: str,
+        free_text: bool,
+    ) -> ToolCall:
+        calls = self.completion.calls
+        limit = self._limits.max_calls
+        if limit is not None and len(calls) >= limit and not self._closed:
+            raise LimitExceededError(f"more than max_calls={limit} calls")
+        call = ToolCall(len(calls), choice, index, kind, free_text)
+        call._home = home
+        call._lane = lane
+        call._sent_id = call.id = _word(id)
+        call.name = _word(name)
+        if not free_text:
+            call._parser = self._new_parser()
+        calls.append(call)
+        if lane is not None:
+            lane.opened(call, index, call.id)
+        if kind in CLIENT_KINDS or kind == "mcp_approval":
+            self.completion._must_answer = True
+        if id == "null":
+            self.defect("id_placeholder", call)
+        if home.finished:
+            self.defect("delta_after_finish", call)
+        if call.id is not None and call.name is not None:
+            self._start(call)
+        return call
+
+    def _header(self, call: ToolCall, id: object, name: object) -> None:
+        """Id and name of a continuation; the id is absent, new to the call, or the same again."""
+        sent_id, sent_name = _word(id), _word(name)
+        if sent_id is None or sent_name is None:
+            self._empty_header(call, id, name)
+        if sent_id is not None and sent_id != call._sent_id:
+            if call._sent_id is None:
+                self.defect("id_late", call)
+                call._sent_id = sent_id
+                if call._lane is not None:
+                    call._lane.named(call, sent_id)
+                if not call._started:
+                    call.id = sent_id
+                elif sent_id != call.id:
+                    call.provider_id = sent_id
+        elif sent_id is not None:
+            self.defect("id_repeated", call)
+        if sent_name is not None:
+            if call.name is None:
+                self.defect("name_late", call)
+                call.name = sent_name
+            elif sent_name == call.name:
+                self.defect("name_repeated", call)
+            elif call._buffer.length:
+                self.defect("name_changed", call)
+            else:
+                self.defect("name_split", call)
+                call.name += sent_name
+        if not call._started and call.name is not None and (call.id is not None or call._buffer.length):
+            self._start(call)
+
+    def _empty_header(self, call: ToolCall, id: object, name: object) -> None:
+        if id == "":
+            self.defect("id_empty", call)
+        elif id == "null":
+            self.defect("id_placeholder", call)
+        if name == "":
+            self.defect("name_empty", call)
+
+    def _start(self, call: ToolCall) -> None:
+        """Fix the id, and let the start event come, with the text that has waited for it."""
+        ids = call._home.ids
+        sent = call.id
+        if sent is None or sent in ids:
+            if sent is not None:
+                self.defect("id_duplicate", call)
+                call.provider_id = sent
+            made = (self._host_id or self.default_id)()
+            call.id = made
+            number = len(ids)
+            while call.id in ids:
+                number += 1
+                call.id = f"{made}-{number}"
+        ids.add(call.id)
+        call._started = True
+        self._events.append(ToolCallStart(call))
+        if call._buffer.length:
+            self._events.append(ToolCallDelta(call, call._buffer.read(), False, call._held))
+        call._held = None
+        odd: _Odd | None = call._odd
+        if not self._guarded and not call._finished and (odd is None or not (odd.cumulative or odd.too_deep)):
+            call._fast = call._parser
+
+    # ------------------------------------------------------------ text (rule 5)
+
+    def _new_parser(self) -> StreamingJsonParser:
+        return StreamingJsonParser(pending_scalars="withhold", lenient=True, max_depth=self._limits.max_depth)
+
+    def _odd(self, call: ToolCall) -> _Odd:
+        odd: _Odd | None = call._odd
+        if odd is None:
+            odd = call._odd = _Odd()
+        return odd
+
+    def _append(self, call: ToolCall, text: str, same_id: bool) -> None:
+        """A fragment, the careful way."""
+        if not text:
+            return
+        if call.status != "streaming":
+            self.defect("orphan_delta")
+            return
+        if call._home.finished:
+            self.defect("delta_after_finish", call)
+        limit = self._limits.max_argument_bytes
+        if limit is not None and not self._closed:
+            self._bytes += len(text) if text.isascii() else len(text.encode("utf-8", "surrogatepass"))
+            if self._bytes > limit:
+                raise LimitExceededError(f"more than max_argument_bytes={limit} bytes of arguments")
+        if not call._started and call.name is not None:
+            self._start(call)
+        parser = call._parser
+        odd: _Odd | None = call._odd
+        if odd is not None:
+            if odd.too_deep:
+                self._show(call, text, ())
+                return
+            if odd.cumulative:
+                before = call.arguments_text
+                if text.startswith(before):
+                    text = text[len(before) :]
+                    if not text:
+                        return
+            if odd.tail is not None:
+                self._read_tail(call, odd, odd.tail, text, same_id)
+                return
+            odd.same_id = same_id
+        elif same_id:
+            self._odd(call).same_id = True
+        if parser is None:
+            self._show(call, text, ())
+        else:
+            self._read(call, parser, text)
+
+    def _read(self, call: ToolCall, parser: StreamingJsonParser, text: str) -> None:
+        changes: Sequence[JsonChange] | None = None
+        try:
+            if self._changes:
+                changes = parser.append(text)
+            else:
+                parser.feed(text)
+        except LimitExceededError:
+            self._too_deep(call, text, changes)
+            return
+        if not parser.valid:
+            self._deviate(call, parser, text, changes)
+            return
+        self._show(call, text, changes)
+        if parser.complete and not call._finished:
+            self._finish_value(call)
+
+    def _show(self, call: ToolCall, text: str, changes: Sequence[JsonChange] | None) -> None:
+        """Add to the text of the call, and let the delta come, or wait for the start event."""
+        call._buffer.append(text)
+        if not self._changes:
+            changes = None
+        restart = False
+        odd: _Odd | None = call._odd
+        if odd is not None and odd.restart:
+            restart, odd.restart = True, False
+        if call._started:
+            self._events.append(ToolCallDelta(call, text, restart, changes))
+        elif changes is not None:
+            if restart or call._held is None:
+                call._held = []
+            call._held += changes
+
+    def _finish_value(self, call: ToolCall) -> None:
+        """The value has ended; the call waits for its end."""
+        call._finished = True
+        call._fast = None
+        if call._lane is not None:
+            call._lane.close(call)
+        odd: _Odd | None = call._odd
+        if odd is not None and odd.placeholder:
+            odd.placeholder = False
+            self.defect("args_placeholder" if self._value(call) else "args_resend", call)
+
+    def _too_deep(self, call: ToolCall, text: str, changes: Sequence[JsonChange] | None) -> None:
+        """The parser refuses to go deeper: the text is kept, the value stays as it is."""
+        self._odd(call).too_deep = True
+        call._fast = None
+        self.defect("depth_exceeded", call)
+        self._show(call, text, changes)
+
+    def _deviate(
+        self, call: ToolCall, parser: StreamingJsonParser, text: str, changes: Sequence[JsonChange] | None
+    ) -> None:
+        """The parser has read the fragment, and the text is no valid JSON, or no longer: what does the fragment mean?"""
+        odd = self._odd(call)
+        length = call._buffer.length
+        if not call._finished and len(text) > length > 0:
+            before = call.arguments_text
+            if text.startswith(before) and before.lstrip(BLANK)[:1] in ("{", "["):
+                odd.cumulative = True
+                self.defect("args_cumulative", call)
+                self._restart(call, text)
+                return
+        if parser.root_end is None:
+            self._show(call, text, changes)
+            return
+        trailing = next((offset for offset, code in parser.repairs if code == "trailing"), None)
+        if trailing is None:  # only what a repair covers: a comment, the end of a fence
+            self._show(call, text, changes)
+            if not call._finished:
+                self._finish_value(call)
+            return
+        at = max(0, len(text) - (parser.position - trailing))
+        rest = text[at:]
+        if at:
+            self._show(call, text[:at], changes)
+        if not call._finished:
+            self._finish_value(call)
+        if odd.header is None and rest[:1] == "{" and _placeholder(call.arguments_text):
+            more = _more_placeholders(rest)
+            odd.placeholder = True
+            self._restart(call, rest[more.end() :] if more else rest)
+            return
+        odd.tail = Tail(parser.snapshot(), self._limits.max_depth)
+        self._read_tail(call, odd, odd.tail, rest, odd.same_id)
+
+    def _read_tail(self, call: ToolCall, odd: _Odd, tail: Tail, text: str, same_id: bool) -> None:
+        """Text after the end of the value."""
+        if odd.header is not None and tail.idle:
+            tail.repeats = call.arguments_text.lstrip(BLANK)
+        if tail.idle:
+            odd.same_id = same_id
+        shown = tail.feed(text)
+        self._weigh_tail(call, odd, tail, shown)
+
+    def _weigh_tail(self, call: ToolCall, odd: _Odd, tail: Tail, shown: str) -> None:
+        if shown:
+            self._show(call, shown, ())
+        if tail.resent:
+            tail.resent = False
+            odd.header = None
+            self.defect("args_resend", call)
+        if tail.values and odd.refused is None:
+            self._refuse(call, odd, "args_conflict" if odd.same_id else "args_concatenated", tail.values)
+        if tail.noise:
+            odd.header = None
+        if tail.other is not None and odd.header is not None:
+            index, id, name = odd.header
+            odd.header = None
+            other = self._open(call._lane, call._home, call.choice, index, id, name, call.kind, False)
+            self.defect("index_reused", other)
+            self._append(other, tail.take_other(), False)
+
+    def _refuse(self, call: ToolCall, odd: _Odd, code: str, values: list[JsonValue]) -> None:
+        """Several values: nothing says which one is meant. `values` may grow."""
+        odd.refused = code
+        self.defect(code, call)
+        call.recovered = values
+
+    def _restart(self, call: ToolCall, text: str) -> None:
+        """The text replaces what came before."""
+        odd = self._odd(call)
+        odd.restart = True
+        odd.tail = odd.header = odd.merged = None
+        odd.too_deep = False
+        if call._finished:
+            call._finished = False
+            if call._lane is not None:
+                call._lane.reopen(call)
+        call._buffer = TextBuffer()
+        call._fast = None
+        if call._free_text:
+            self._show(call, text, ())
+            return
+        call._live = None
+        parser = call._parser = self._new_parser()
+        self._read(call, parser, text)
+        if call._started and not self._guarded and not call._finished and not odd.cumulative and not odd.too_deep:
+            call._fast = call._parser
+
+    def _merge(self, call: ToolCall, odd: _Odd, value: dict[str, JsonValue]) -> None:
+        """Another object for a call that has one. Its text is written once, at the end: so merging many stays linear."""
+        old = self._value(call)
+        if odd.refused is not None or not isinstance(old, dict):
+            self._refuse(call, odd, odd.refused or "args_conflict", [*call.recovered, value])
+            return
+        merged = old if odd.merged is not None else dict(old)
+        added = grown = False
+        for key, new in value.items():
+            if key not in old:
+                added = True
+            elif not extends(old[key], new):
+                self._refuse(call, odd, "args_conflict", [dict(merged), value])
+                return
+            else:
+                grown = grown or not extends(new, old[key])
+        if grown:
+            self.defect("args_cumulative", call)
+        if added and old:
+            self.defect("args_merged", call)
+        if not added and not grown:
+            self.defect("args_resend", call)
+            return
+        merged.update(value)
+        odd.merged = call._live = merged
+
+    # ------------------------------------------------------------ ends and verdicts (rules 8 to 11)
 
     def end(self, call: ToolCall, *, regular: bool = True) -> None:
         """The protocol ended this call: the verdict. `regular`: false if it called the call incomplete. Ending twice is
         ending once."""
-        raise NotImplementedError
+        if call.status != "streaming":
+            return
+        odd: _Odd | None = call._odd
+        if odd is not None:
+            self._settle(call, odd)
+        if not call._started:
+            if call._sent_id is None:
+                self._report_missing_id(call)
+            self._start(call)
+        elif call._sent_id is None:
+            self._report_missing_id(call)
+        regular = regular and not self._lost
+        status: Status
+        if call._free_text:
+            status = "complete" if regular else "incomplete"
+            if not regular:
+                self.defect("args_truncated", call, offset=call._buffer.length)
+        else:
+            status = self._verdict(call, regular)
+        if call.name is None:
+            self.defect("name_missing", call)
+            if status == "complete":
+                status = "incomplete"
+                call._live = call.arguments
+                call.arguments = None
+        self._freeze(call, status)
+        self._events.append(ToolCallEnd(call))
 
-    def extras(self, call: ToolCall, fields: Mapping[str, object]) -> None:
-        """Vendor fields that the next request must carry: the last value that is not null stays, per key."""
-        raise NotImplementedError
+    def _settle(self, call: ToolCall, odd: _Odd) -> None:
+        """Decide what was still open about the text."""
+        if odd.tail is not None:
+            self._weigh_tail(call, odd, odd.tail, odd.tail.finish())
+            if odd.tail.cut and odd.refused is None:
+                self._refuse(call, odd, "args_concatenated", [])
+        if odd.merged is not None and odd.refused is None:
+            self._restart(call, dump(odd.merged))
+        if odd.placeholder:
+            self.defect("args_placeholder", call)
+        if odd.restart:
+            self._show(call, "", ())
+
+    def _report_missing_id(self, call: ToolCall) -> None:
+        if (call.position, "id_placeholder") not in self._reported:
+            self.defect("id_missing", call)
+
+    def _freeze(self, call: ToolCall, status: Status) -> None:
+        """The verdict is given: keep the last live value, and let the parser go."""
+        if call._live is None and call._parser is not None:
+            parser = call._parser
+            if not parser.complete and not (call._odd and call._odd.too_deep):
+                for _ in range(call._buffer.length // 256 + 1):
+                    parser.feed("")  # pays for a view that is not behind
+            call._live = call.partial_arguments
+        call._parser = call._fast = None
+        call._odd = None
+        call.status = status
+        call.executable = status == "complete" and call.name is not None and call.kind in CLIENT_KINDS
+        if call._lane is not None:
+            call._lane.close(call)
+
+    def _verdict(self, call: ToolCall, regular: bool) -> Status:
+        text = call.arguments_text
+        parser = call._parser
+        odd: _Odd | None = call._odd
+        assert parser is not None
+        if odd is not None and odd.refused is not None:
+            if call._finished and (odd.tail is not None):
+                call.recovered = [self._value(call), *call.recovered]
+            return "invalid"
+        if odd is not None and odd.too_deep:
+            return "invalid"
+        stripped = text.strip(BLANK)
+        if not stripped or stripped == "null":
+            if not regular:
+                self.defect("args_truncated", call, offset=len(text))
+                return "incomplete"
+            self.defect("args_null" if stripped else "args_empty", call)
+            call.arguments = call._live = {}
+            return "complete"
+        if not parser.valid or not parser.complete:
+            parser.feed("\n" if parser.depth == 0 and not parser.in_string else "")  # ends a bare number or word
+        codes = {code: offset for offset, code in reversed(parser.repairs)}
+        if is_lossy(parser) or parser.overflow_count:
+            return self._malformed(call, parser, codes)
+        if not parser.complete:
+            self.defect("args_truncated", call, offset=len(text))
+            return "incomplete"
+        value = parser.snapshot()
+        noise = codes.pop("trailing", None)
+        if odd is not None and odd.tail is not None and not odd.tail.noise:
+            noise = None  # it was the value again
+        inner = self._decode(value) if isinstance(value, str) else None
+        if inner is not None:
+            value, text, more = inner
+            codes = {**more, **codes}
+            self.defect("args_double_encoded", call)
+        if not isinstance(value, dict):
+            self.defect("args_not_object", call)
+            call.recovered = [value]
+            return "invalid"
+        self._report_repairs(call, codes)
+        if noise is not None:
+            self.defect("args_trailing", call, offset=noise)
+        self._report_suspicious(call, text)
+        call._live = value
+        if self._strict and (codes or inner is not None or noise is not None):
+            call.recovered = [value]
+            return "invalid"
+        call.arguments = value
+        return "complete"
+
+    def _malformed(self, call: ToolCall, parser: StreamingJsonParser, codes: dict[str, int]) -> Status:
+        if "nonfinite" in codes or parser.overflow_count:
+            self.defect("args_nonfinite", call, offset=codes.get("nonfinite"))
+        else:
+            error = parser.error
+            self.defect("args_invalid", call, offset=None if error is None else error.offset)
+        return "invalid"
+
+    def _decode(self, text: str) -> tuple[dict[str, JsonValue], str, dict[str, int]] | None:
+        """The object that the text holds and nothing beside it, with the repairs that reading it took; else `None`."""
+        parser = self._new_parser()
+        try:
+            parser.feed(text)
+        except LimitExceededError:
+            return None
+        value = parser.snapshot()
+        codes = {code: offset for offset, code in parser.repairs}
+        if not parser.complete or type(value) is not dict or is_lossy(parser) or "trailing" in codes:
+            return None
+        return None if parser.overflow_count else (value, text, codes)
+
+    def _report_repairs(self, call: ToolCall, codes: dict[str, int]) -> None:
+        """Report lossless repairs, by the more exact code where there is one."""
+        for code, exact in (("fence", "args_fenced"), ("lone_surrogate", "surrogate_lone")):
+            if code in codes:
+                self.defect(exact, call, offset=codes[code])
+        others = [code for code in codes if code not in ("fence", "lone_surrogate")]
+        if others:
+            words = ", ".join(code.replace("_", " ") for code in others)
+            self.defect("args_repaired", call, offset=min(codes[code] for code in others), detail=f"({words})")
+
+    def _report_suspicious(self, call: ToolCall, text: str) -> None:
+        """Report what is valid JSON, and most likely not what was meant, or hard to store."""
+        found = {}
+        if "\0" in text:
+            found["nul_in_string"] = text.index("\0")
+        if "\\u0000" in text or "\\b" in text or "\\f" in text:
+            for match in _escape(text):
+                if match.lastindex:
+                    found.setdefault("nul_in_string" if match.lastindex == 1 else "suspicious_escape", match.start())
+        for code, offset in found.items():
+            self.defect(code, call, offset=offset)
 
     # ------------------------------------------------------------ the message
 
     def text(self, text: object, choice: int = 0) -> None:
         """Text for people (anything but a non-empty `str` is ignored)."""
-        raise NotImplementedError
+        if isinstance(text, str) and text:
+            self.completion._text.append(choice, text)
+            self._events.append(TextDelta(text, choice))
 
     def reasoning(self, text: object, choice: int = 0) -> None:
         """Reasoning text (anything but a non-empty `str` is ignored)."""
-        raise NotImplementedError
+        if isinstance(text, str) and text:
+            self.completion._reasoning.append(choice, text)
+            self._events.append(ReasoningDelta(text, choice))
 
     def finish(self, word: object, meaning: Meaning | None, choice: int = 0) -> None:
         """A finish word as sent (an empty one is none), and what it means (`None`: an end, nothing more is known)."""
-        raise NotImplementedError
+        if not isinstance(word, str) or not word:
+            return
+        home = self._home(choice)
+        if home.finished:
+            self.defect("finish_repeated")
+        home.finished = True
+        completion = self.completion
+        completion._words[choice] = word
+        completion._ended = True
+        self._words.add(meaning)
+        if meaning == "error":
+            self._fail()
+        if meaning in ("length", "content_filter", "error"):
+            home.cut = True
+        if meaning == "content_filter" or (meaning == "length" and completion._cut is None):
+            completion._cut = meaning
+        home.length = home.length or meaning == "length"
 
     def usage(self, usage: object) -> None:
         """Counts; later values win, key by key. Anything but a dict is ignored."""
-        raise NotImplementedError
+        if isinstance(usage, dict):
+            known = {key: value for key, value in usage.items() if value is not None}
+            self.completion.usage = {**(self.completion.usage or {}), **known}
 
     def error(self, error: object) -> None:
-        """The provider's error event (`stream_error`): a dict, or a text, which becomes `{"message": text}`."""
-        raise NotImplementedError
+        """The provider's error event (`stream_error`): a dict, or a text, which becomes `{"message": text}`.
+
+        The first error stays; what a later one has more is added."""
+        given = error if isinstance(error, dict) else {"message": error if isinstance(error, str) else str(error)}
+        self.completion.error = {**given, **(self.completion.error or {})}
+        self._fail()
+
+    def _fail(self) -> None:
+        self.completion._failed = True
+        self.defect("stream_error")
 
     def end_mark(self, *, closes_blocks: bool = False) -> None:
         """The protocol's own end of the stream or message. `closes_blocks`: blocks have ends of their own in this protocol,
         so every call opened and not ended is `block_unclosed`."""
-        raise NotImplementedError
+        if closes_blocks and not self._end_mark:
+            for call in self.completion.calls:
+                if call.status == "streaming":
+                    self.defect("block_unclosed", call)
+        self._end_mark = True
+        self.completion._ended = True
 
     def defect(self, code: str, call: ToolCall | None = None, *, offset: int | None = None, detail: str = "") -> None:
         """Report a code of `defects.DEFECTS`, once for each call (or once for the stream); repeats are only counted.
         `detail` is put after the sentence; never argument text."""
-        raise NotImplementedError
+        completion = self.completion
+        completion.defect_count += 1
+        position = None if call is None else call.position
+        key = (position, code)
+        if key in self._reported:
+            return
+        self._reported.add(key)
+        if code in ("orphan_delta", "sse_bad_json"):
+            self._lost = True
+        if len(completion.defects) < self._limits.max_defects:
+            severity, sentence = DEFECTS[code]
+            about = "" if call is None else f"call {position} ({call.name or 'no name yet'}): "
+            message = f"{about}{sentence} {detail}" if detail else about + sentence
+            defect = Defect(code, severity, position, offset, self.piece, message)
+            completion.defects.append(defect)
+            self._events.append(DefectFound(defect))
+
+    def lose(self) -> None:
+        """Something of the stream was lost, beyond what a defect says: a call without text is not whole for certain."""
+        self._lost = True
 
     # ------------------------------------------------------------ for the stream
 
     def take(self) -> list[Event]:
         """The events since the last `take`."""
-        raise NotImplementedError
+        events = self._events
+        self._events = []
+        return events
 
     def close(self) -> list[Event]:
         """The input has ended: all verdicts, and `StreamEnd`. Closing twice gives nothing more."""
-        raise NotImplementedError
+        if self._closed:
+            return []
+        self._closed = True
+        completion = self.completion
+        for home in self._homes.values():
+            for _ in home.lane.waiting:
+                self.defect("orphan_delta")
+        if not completion._ended and not completion._failed:
+            self.defect("stream_ended_early")
+        for call in completion.calls:  # grows while a call is settled that another one follows
+            if call.status == "streaming":
+                home = call._home
+                ended = home.finished or self._end_mark
+                self.end(call, regular=ended and not home.cut and not completion._failed)
+        self._report_numbers()
+        self._report_finish()
+        self._events.append(StreamEnd(completion))
+        return self.take()
+
+    def _report_numbers(self) -> None:
+        for home in self._homes.values():
+            slots = home.lane.slots
+            if slots:
+                lowest = min(slots)
+                first = min(slots.values(), key=_position)
+                if lowest != 0:
+                    self.defect("index_not_zero_based", first)
+                if max(slots) - lowest + 1 != len(slots):
+                    self.defect("index_sparse", first)
+
+    def _report_finish(self) -> None:
+        completion = self.completion
+        if self._words and self.call_word:
+            fits = any(word in _CALL_WORDS for word in self._words)
+            if (completion._must_answer and not fits and not completion._failed) or ("tool_calls" in self._words and not completion.calls):
+                self.defect("finish_mismatch")
+        closed: dict[int, bool] = {}
+        for call in completion.calls:
+            if call._home.length:
+                closed[call.choice] = closed.get(call.choice, True) and call.status == "complete"
+        if any(closed.values()):
+            self.defect("finish_length")
+
+
+def _position(call: ToolCall) -> int:
+    return call.position

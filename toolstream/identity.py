@@ -24,6 +24,7 @@ the number of calls.
 
 from __future__ import annotations
 
+from collections import OrderedDict
 from collections.abc import Callable, Mapping
 from heapq import heappop, heappush
 from typing import Any, Literal, Protocol, TypeAlias
@@ -193,6 +194,7 @@ class AssemblerCall(Protocol):
 
     _sent_id: str | None  # as the provider sent it, absent ones as `None`
     name: str | None
+    position: int  # among all calls
     _finished: bool  # its value has ended
 
 
@@ -223,6 +225,10 @@ def assembler_index(index: object) -> tuple[int | None, str | None]:
     return None, "index_type"
 
 
+def _position(call: AssemblerCall) -> int:
+    return call.position
+
+
 class AssemblerIdentity:
     """Finds the call of each delta: rules 1 to 3, for the calls of one choice.
 
@@ -230,36 +236,29 @@ class AssemblerIdentity:
     finished; `close` and `reopen` say so.
     """
 
-    __slots__ = ("_again", "_by_id", "_last", "_listed", "_open", "_slots", "header", "waiting")
+    __slots__ = ("_again", "_by_id", "_last", "_listed", "_open", "header", "slots", "waiting")
 
     def __init__(self, again: Callable[[Any, str], Again]) -> None:
         self._again = again
-        self._slots: dict[int, Any] = {}  # index -> the call that it means now
+        self.slots: dict[int, Any] = {}
+        """index -> the call that it means now."""
         self._by_id: dict[str, Any] = {}
         self._last: Any = None  # opened last
-        self._open: dict[Any, None] = {}  # in order of opening
+        self._open: OrderedDict[Any, None] = OrderedDict()  # its first key costs O(1) whatever was removed before it
         self._listed: list[Any] = []  # the calls that bare entries of this delta belong to, by position
         self.waiting: dict[int, list[Any]] = {}
         """index -> argument text that came before any header, while no call was open."""
         self.header = False
         """The last delta that `route` sent to a finished call has its name again: a value that follows is another call."""
 
-    def slot(self, index: object) -> Any:
-        """The call that the index means now, or `None`."""
-        return self._slots.get(index)  # type: ignore[call-overload]
-
-    def indexes(self) -> list[int]:
-        """Every index that calls came under."""
-        return sorted(self._slots)
-
     def list_bare(self, count: int) -> None:
         """Before a delta with so many entries that have neither index nor id nor name."""
-        self._listed = list(self._open) if len(self._open) == count > 1 else []
+        self._listed = sorted(self._open, key=_position) if len(self._open) == count > 1 else []
 
     def opened(self, call: Any, index: int | None, id: str | None) -> None:
         """A new call, which `index` and `id` mean from now on."""
         if index is not None:
-            self._slots[index] = call
+            self.slots[index] = call
         self._open[call] = None
         self._last = call
         if id is not None:
@@ -283,7 +282,7 @@ class AssemblerIdentity:
         known = None if id is None else self._by_id.get(id)
         if index is None:
             return self._without_index(id, known, name, bare)
-        call = self._slots.get(index)
+        call = self.slots.get(index)
         if call is None:
             return self._empty_slot(index, id, known, name)
         if id is not None and id == call._sent_id:

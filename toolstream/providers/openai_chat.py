@@ -1,0 +1,269 @@
+"""OpenAI Chat Completions, and every server that speaks it in its own way.
+
+Calls are not announced: an entry of `delta.tool_calls` carries an index, an id, a name and a fragment, each of them missing,
+repeated or wrong at one server or another. The assembler finds the call; here the fields are read, as tolerantly as the
+servers are different: nulls anywhere mean nothing new, unknown fields of a call are kept as extras. Finish words of one
+chunk come after its deltas. Words that mean a cut win over others: OpenRouter says `tool_calls` of a cut call, and only
+`native_finish_reason` tells.
+
+Sources: https://platform.openai.com/docs/api-reference/chat-streaming and recordings of 25 compatible servers.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+from toolstream._text import TextBuffer
+from toolstream.identity import absent
+from toolstream.providers._blocks import text_arguments
+from toolstream.types import MISSING
+
+if TYPE_CHECKING:
+    from toolstream.assembler import Assembler, Meaning
+    from toolstream.completion import ToolCall
+
+__all__ = ["OpenAIChat"]
+
+_MEANINGS: Final[dict[str, Meaning]] = {
+    **dict.fromkeys(("tool_calls", "tool_call", "function_call", "tool_use"), "tool_calls"),
+    **dict.fromkeys(("stop", "end_turn", "stop_sequence", "eos", "eos_token", "complete", "completed"), "stop"),
+    **dict.fromkeys(
+        (
+            "length",
+            "max_tokens",
+            "max_output_tokens",
+            "max_completion_tokens",
+            "model_length",
+            "model_context_window_exceeded",
+            "repetition_truncation",
+            "incomplete",
+        ),
+        "length",
+    ),
+    **dict.fromkeys(
+        ("content_filter", "content_filtered", "safety", "sensitive", "refusal", "recitation", "prohibited_content"),
+        "content_filter",
+    ),
+    **dict.fromkeys(("error", "network_error", "insufficient_system_resource", "abort", "cancelled", "timeout"), "error"),
+}
+_CUTS: Final = ("length", "content_filter", "error")
+_CALL_FIELDS: Final = frozenset(("index", "id", "type", "function", "custom"))
+
+
+class OpenAIChat:
+    """One stream of chunks."""
+
+    name = "openai-chat"
+    exact_numbers = False
+
+    def __init__(self, assembler: Assembler) -> None:
+        self.assembler = assembler
+        self._delta = assembler.delta
+        self._refusals: dict[int, TextBuffer] = {}
+        self._details: dict[int, list[Any]] = {}  # OpenRouter's `reasoning_details`, which the next request needs
+        self._reasoning_field: dict[int, str] = {}  # the field that reasoning came in
+
+    def feed(self, event: dict[str, Any]) -> None:
+        """One chunk, or one event of the SDK's stream helper, which has the chunk inside."""
+        chunk = event.get("chunk")
+        if isinstance(chunk, dict):
+            event = chunk
+        choices = event.get("choices")
+        if choices and isinstance(choices, list):
+            self._choices(choices)
+        elif event.get("object") == "error" or _is_error_type(event.get("type")):
+            self.assembler.error(event.get("error") or event)
+            return
+        error = event.get("error")
+        if error:
+            self.assembler.error(error)
+        usage = event.get("usage")
+        groq = event.get("x_groq")
+        if isinstance(groq, dict):
+            usage = usage or groq.get("usage")
+            if groq.get("error") and not error:
+                self.assembler.error(groq["error"])
+        if usage:
+            self.assembler.usage(usage)
+
+    def close(self) -> None:
+        """Nothing is open between chunks."""
+
+    # ------------------------------------------------------------ choices
+
+    def _choices(self, choices: list[Any]) -> None:
+        finishes = []
+        seen: set[int] | None = set() if len(choices) > 1 else None
+        for choice in choices:
+            if not isinstance(choice, dict):
+                continue
+            number = choice.get("index")
+            if type(number) is not int:
+                number = int(number) if isinstance(number, str) and number.isdecimal() and len(number) < 10 else 0
+            if seen is not None:
+                if number in seen:
+                    self.assembler.defect("choice_repeated_in_chunk")
+                seen.add(number)
+            delta = choice.get("delta")
+            if delta is None:
+                delta = choice.get("message")  # some servers send the last part as a whole message
+            if delta and isinstance(delta, dict):
+                self._message(number, delta)
+            if choice.get("error"):
+                self.assembler.error(choice["error"])
+            word = choice.get("finish_reason")
+            if word:
+                finishes.append((number, word, choice.get("native_finish_reason")))
+        for number, word, native in finishes:
+            meaning = _meaning(native)
+            if meaning not in _CUTS:
+                meaning = _meaning(word)
+            self.assembler.finish(word, meaning, number)
+
+    def _message(self, choice: int, delta: dict[str, Any]) -> None:
+        content = delta.get("content")
+        if content:
+            if isinstance(content, str):
+                self.assembler.text(content, choice)
+            elif isinstance(content, list):
+                self._parts(choice, content)
+        calls = delta.get("tool_calls")
+        if calls and isinstance(calls, list):
+            if len(calls) == 1:
+                if isinstance(calls[0], dict):
+                    self._call(choice, calls[0], None)
+            else:
+                self._calls(choice, calls)
+        if len(delta) > (content is not None) + (calls is not None):
+            self._rest(choice, delta)
+
+    def _rest(self, choice: int, delta: dict[str, Any]) -> None:
+        """The fields of a delta that few chunks have."""
+        for field in ("reasoning_content", "reasoning"):
+            text = delta.get(field)
+            if text and isinstance(text, str):
+                self._reasoning_field.setdefault(choice, field)
+                self.assembler.reasoning(text, choice)
+                break
+        details = delta.get("reasoning_details")
+        if details and isinstance(details, list):
+            self._details.setdefault(choice, []).extend(details)
+        refusal = delta.get("refusal")
+        if refusal and isinstance(refusal, str):
+            self._refusals.setdefault(choice, TextBuffer()).append(refusal)
+            self.assembler.text(refusal, choice)
+        legacy = delta.get("function_call")
+        if isinstance(legacy, dict):
+            arguments = legacy.get("arguments")
+            self._delta(choice, MISSING, None, legacy.get("name"), arguments, kind="legacy_function")
+
+    def _parts(self, choice: int, parts: list[Any]) -> None:
+        """Content as a list of parts: text, and thinking that is a list of parts itself."""
+        for part in parts:
+            if isinstance(part, str):
+                self.assembler.text(part, choice)
+            elif isinstance(part, dict):
+                thinking = part.get("thinking")
+                if isinstance(thinking, str):
+                    self.assembler.reasoning(thinking, choice)
+                elif isinstance(thinking, list):
+                    for inner in thinking:
+                        self.assembler.reasoning(inner.get("text") if isinstance(inner, dict) else inner, choice)
+                else:
+                    self.assembler.text(part.get("text"), choice)
+
+    # ------------------------------------------------------------ calls
+
+    def _calls(self, choice: int, entries: list[Any]) -> None:
+        """Several entries of one delta."""
+        entries = [entry for entry in entries if isinstance(entry, dict)]
+        bare = [_is_bare(entry) for entry in entries]
+        count = sum(bare)
+        if count > 1:
+            self.assembler.bare_entries(choice, count)
+        number = 0
+        seen: set[int] = set()
+        for entry, is_bare in zip(entries, bare, strict=True):
+            call = self._call(choice, entry, number if is_bare and count > 1 else None)
+            number += is_bare
+            index = entry.get("index")
+            if type(index) is int:
+                if index in seen and call is not None:
+                    self.assembler.defect("index_repeated_in_delta", call)
+                seen.add(index)
+
+    def _call(self, choice: int, entry: dict[str, Any], bare: int | None) -> ToolCall | None:
+        function = entry.get("function")
+        kind = "function"
+        field = "arguments"
+        if not isinstance(function, dict):
+            custom = entry.get("custom")
+            if isinstance(custom, dict) or entry.get("type") == "custom":
+                function, kind, field = custom if isinstance(custom, dict) else {}, "custom", "input"
+            else:
+                function = None
+        id = entry.get("id")
+        if function is None:
+            call = self._delta(choice, entry.get("index", MISSING), id, None, None, bare=bare)
+            if call is not None and "function" in entry:
+                self.assembler.defect("function_null", call)
+        else:
+            arguments = function.get(field)
+            call = self._delta(
+                choice, entry.get("index", MISSING), id, function.get("name"), arguments, kind=kind, bare=bare
+            )
+            if arguments is None and call is not None and field in function:
+                self.assembler.defect("args_null_delta", call)
+        if call is not None:
+            for name in entry:
+                if name not in _CALL_FIELDS:
+                    self.assembler.extras(call, {key: value for key, value in entry.items() if key not in _CALL_FIELDS})
+                    break
+        return call
+
+    # ------------------------------------------------------------ the next request
+
+    def message(self, choice: int = 0) -> dict[str, Any]:
+        """The assistant's message. Reasoning goes back, in the field that it came in, where calls follow it: servers that
+        think between calls ask for it, and others have not sent any."""
+        completion = self.assembler.completion
+        refusal = self._refusals.get(choice)
+        content = completion._text.read(choice) if refusal is None else ""
+        out: dict[str, Any] = {"role": "assistant", "content": content or None}
+        if refusal is not None:
+            out["refusal"] = refusal.read()
+        calls = [call for call in completion.calls if call.choice == choice]
+        if calls:
+            field = self._reasoning_field.get(choice)
+            if field is not None:
+                out[field] = completion._reasoning.read(choice)
+            legacy = [call for call in calls if call.kind == "legacy_function"]
+            if legacy:
+                out["function_call"] = {"name": legacy[0].name, "arguments": text_arguments(legacy[0])}
+            if len(legacy) < len(calls):
+                out["tool_calls"] = [_request_call(call) for call in calls if call.kind != "legacy_function"]
+        if choice in self._details:
+            out["reasoning_details"] = self._details[choice]
+        return out
+
+
+def _request_call(call: ToolCall) -> dict[str, Any]:
+    if call.kind == "custom":
+        return {"id": call.id, "type": "custom", "custom": {"name": call.name, "input": call.input}, **call.extras}
+    function = {"name": call.name, "arguments": text_arguments(call)}
+    return {"id": call.id, "type": "function", "function": function, **call.extras}
+
+
+def _meaning(word: object) -> Meaning | None:
+    return _MEANINGS.get(word.lower()) if isinstance(word, str) else None
+
+
+def _is_error_type(kind: object) -> bool:
+    return isinstance(kind, str) and kind.endswith("error")
+
+
+def _is_bare(entry: dict[str, Any]) -> bool:
+    """Whether an entry says nothing about which call it is for."""
+    function = entry.get("function") or entry.get("custom")
+    name = function.get("name") if isinstance(function, dict) else None
+    return absent(entry.get("index")) and absent(entry.get("id")) and absent(name)

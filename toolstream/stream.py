@@ -1,0 +1,413 @@
+"""The whole way in one object: bytes, text, decoded events or an SDK's objects in, events and a `Completion` out.
+
+`ToolCallStream` waits for nothing and opens nothing. Around it stand four helpers that iterate over a source. Everything
+is read as soon as it comes; what is kept is only the message under way, and, where no provider is named, the first pieces
+until the protocol is recognised.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterable, AsyncIterator, Callable, Iterable, Iterator
+from typing import Any
+
+from toolstream.assembler import Assembler
+from toolstream.completion import Completion
+from toolstream.errors import LimitExceededError, ToolStreamError, UnknownProviderError
+from toolstream.providers import (
+    RECOGNITION_BYTES,
+    Provider,
+    frame_event,
+    plain,
+    provider_class,
+    recognise,
+    recognise_last,
+    unwrap_chunk,
+)
+from toolstream.transport import AwsMessage, Decoder, Framing, SseEvent, decoder_for, recognise_framing
+from toolstream.transport.json_text import exact_loads, loads
+from toolstream.types import Event, Limits
+
+__all__ = ["ToolCallStream", "aassemble", "aiter_events", "assemble", "iter_events"]
+
+_KEPT_EVENTS = 1024  # decoded events that are kept while their protocol is not recognised
+_DONE = "[DONE]"
+
+
+class ToolCallStream:
+    """Reads one provider's stream. One instance a stream; not for several threads at once.
+
+    `provider`: a protocol's name; `None` recognises it from the first messages. `strict`: a call whose arguments were
+    repaired, or that text follows, is `invalid`. `changes`: deltas carry the path changes. `limits`: see `Limits`. `new_id`:
+    makes an id for a call that has none. Raises `UnknownProviderError` for a name that is not known.
+
+    >>> stream = ToolCallStream("openai-chat")
+    >>> for piece in response.iter_bytes():
+    ...     for event in stream.feed(piece):
+    ...         show(event)
+    >>> stream.close()
+    >>> for call in stream.completion.executable_calls:
+    ...     run(call.name, call.arguments)
+    """
+
+    __slots__ = (
+        "_assembler",
+        "_closed",
+        "_damaged",
+        "_decoder",
+        "_error",
+        "_framing",
+        "_head",
+        "_loads",
+        "_max_pieces",
+        "_pending",
+        "_pieces",
+        "_provider",
+        "_size",
+        "unread",
+    )
+
+    def __init__(
+        self,
+        provider: str | None = None,
+        *,
+        strict: bool = False,
+        changes: bool = False,
+        limits: Limits | None = None,
+        new_id: Callable[[], str] | None = None,
+    ) -> None:
+        self._assembler = Assembler(strict=strict, changes=changes, limits=limits, new_id=new_id)
+        self._max_pieces = None if limits is None else limits.max_pieces
+        self._pieces = 0
+        self._closed = False
+        self._error: ToolStreamError | None = None
+        self._framing: Framing | None = None
+        self._decoder: Decoder | None = None
+        self._damaged = 0
+        self._head = b""  # until the framing is recognised
+        self._loads: Callable[[str], Any] = exact_loads
+        self._provider: Provider | None = None
+        self._pending: list[dict[str, Any] | None] = []  # events until the protocol is recognised; `None`: the end mark
+        self._size = 0
+        self.unread: list[Any] = []
+        """The pieces fed while the protocol was not recognised, as they were given; empty once it is."""
+        if provider is not None:
+            self._use(provider_class(provider))
+
+    @property
+    def completion(self) -> Completion:
+        """The message so far: one live object, final after `close`."""
+        return self._assembler.completion
+
+    @property
+    def provider(self) -> str | None:
+        """The protocol's name, `None` while it is not recognised."""
+        return None if self._provider is None else self._provider.name
+
+    @property
+    def framing(self) -> Framing | None:
+        """How the bytes are framed, `None` while that is not recognised or no bytes came."""
+        return self._framing
+
+    def feed(self, piece: Any) -> list[Event]:
+        """Read one piece, and return the events that it makes.
+
+        A piece is bytes as they come from the network, text of the same framing, a decoded event (`dict`) or an SDK's
+        object. Bad content never raises. Raises `LimitExceededError` when a limit is passed and `UnknownProviderError` when
+        64 KB have come and no protocol fits; all that was read stays readable, later pieces are refused with the same
+        error, and `close` still ends every call.
+        """
+        if self._error is not None:
+            raise self._error
+        if self._closed:
+            raise ToolStreamError("the stream is closed")
+        try:
+            if self._max_pieces is not None and self._pieces >= self._max_pieces:
+                raise LimitExceededError(f"more than max_pieces={self._max_pieces} pieces")
+            self._assembler.piece = self._pieces
+            self._pieces += 1
+            self._take(piece)
+        except (LimitExceededError, UnknownProviderError) as error:
+            self._error = error
+            raise
+        return self._assembler.take()
+
+    def close(self) -> list[Event]:
+        """The source has ended, or is given up: every call gets its verdict, `StreamEnd` is the last event.
+
+        Closing twice gives nothing more. Raises `UnknownProviderError` if the protocol was not recognised.
+        """
+        if self._closed:
+            return []
+        self._closed = True
+        self._assembler.piece = self._pieces
+        if self._error is None:
+            self._flush()
+        if self._provider is not None:
+            self._provider.close()
+        return self._assembler.close()
+
+    # ------------------------------------------------------------ pieces to messages
+
+    def _take(self, piece: Any) -> None:
+        if isinstance(piece, dict):
+            self._event(piece)
+        elif isinstance(piece, (bytes, bytearray, memoryview)):
+            self._bytes(bytes(piece))
+        elif isinstance(piece, str):
+            self._bytes(piece.encode("utf-8", "surrogatepass"))
+        elif isinstance(piece, SseEvent):
+            self._sse(piece)
+        elif isinstance(piece, AwsMessage):
+            self._frame(piece)
+        else:
+            event = plain(piece)
+            if not isinstance(event, dict):
+                raise TypeError(f"a piece must be bytes, str, a dict or an SDK's object, not {type(piece).__name__}")
+            self._event(event)
+
+    def _bytes(self, data: bytes) -> None:
+        if self._provider is None:
+            self.unread.append(data)
+            self._size += len(data)
+        decoder = self._decoder
+        if decoder is None:
+            data = self._head + data
+            framing = recognise_framing(data)
+            if framing is None:
+                self._head = data
+                return
+            decoder = self._set_framing(framing)
+        self._messages(decoder, decoder.feed(data))
+        if self._provider is None and self._size > RECOGNITION_BYTES:
+            self._use(recognise_last(self._events(), self._framing, self._size))
+
+    def _set_framing(self, framing: Framing) -> Decoder:
+        self._head = b""
+        self._framing = framing
+        self._decoder = decoder_for(framing)
+        return self._decoder
+
+    def _messages(self, decoder: Decoder, messages: list[Any]) -> None:
+        framing = self._framing
+        for message in messages:
+            if framing == "sse":
+                self._sse(message)
+            elif framing == "ndjson":
+                self._text(message, None)
+            elif framing == "json-array":
+                if isinstance(message, dict):
+                    self._event(message)
+            else:
+                self._frame(message)
+        if framing != "aws-event-stream" and decoder.utf8_invalid:  # type: ignore[union-attr]
+            decoder.utf8_invalid = False  # type: ignore[union-attr]
+            self._assembler.defect("utf8_invalid")
+        if framing in ("json-array", "aws-event-stream"):
+            while self._damaged < decoder.damaged:  # type: ignore[union-attr]
+                self._damaged += 1
+                self._assembler.defect("sse_bad_json")
+
+    def _sse(self, message: SseEvent) -> None:
+        data = message.data
+        if data.startswith(_DONE):
+            if self._provider is None:
+                self._pending.append(None)
+            else:
+                self._assembler.end_mark()
+        else:
+            self._text(data, message.event)
+
+    def _text(self, text: str, name: str | None) -> bool:
+        """A message's JSON; whether it is any."""
+        try:
+            value = self._loads(text)
+        except ValueError:
+            self._assembler.defect("sse_bad_json")
+            last = text.rpartition("\n")[2]  # of an event that another one cut off, this is the other one
+            try:
+                value = self._loads(last) if len(last) < len(text) else None
+            except ValueError:
+                return False
+        if isinstance(value, dict):
+            if name == "error" and "type" not in value and "error" not in value:
+                value = {"error": value}
+            self._event(value)
+        return True
+
+    def _frame(self, message: AwsMessage) -> None:
+        try:
+            self._event(frame_event(message))
+        except ValueError:
+            self._assembler.defect("sse_bad_json")
+
+    def _flush(self) -> None:
+        """The end of the input: what the framing kept, and the last chance to recognise the protocol."""
+        if self._decoder is None and self._head:
+            head = self._head
+            decoder = self._set_framing(recognise_framing(head, True) or "sse")
+            self._messages(decoder, decoder.feed(head))
+        decoder_now = self._decoder
+        if decoder_now is not None:
+            messages = decoder_now.close()
+            if decoder_now.unterminated:
+                self._unterminated(messages)
+            self._messages(decoder_now, messages)
+        if self._provider is None:
+            self._use(recognise_last(self._events(), self._framing, self._size))
+
+    def _unterminated(self, messages: list[Any]) -> None:
+        """The input ended inside a message: it is used if it is whole JSON, else it is lost."""
+        if self._framing == "ndjson" and messages and self._is_json(messages[-1]):
+            return  # the last line needs no line end
+        self._assembler.defect("sse_unterminated_event")
+        last = messages[-1] if messages else None
+        text = last.data if isinstance(last, SseEvent) else last
+        if isinstance(text, str) and not text.startswith(_DONE) and not self._is_json(text):
+            messages.pop()
+            self._assembler.lose()
+        elif last is None:
+            self._assembler.lose()
+
+    def _is_json(self, text: str) -> bool:
+        try:
+            self._loads(text)
+        except ValueError:
+            return False
+        return True
+
+    # ------------------------------------------------------------ messages to the protocol
+
+    def _event(self, event: dict[str, Any]) -> None:
+        if "chunk" in event:
+            event = unwrap_chunk(event)
+        if self._provider is not None:
+            self._provider.feed(event)
+            return
+        self._pending.append(event)
+        found = recognise(event)
+        if found is not None:
+            self._use(found)
+        elif self._framing is None:
+            self.unread.append(event)
+            if len(self._pending) > _KEPT_EVENTS:
+                self._use(recognise_last(self._events(), None, 0))
+
+    def _events(self) -> list[dict[str, Any]]:
+        return [event for event in self._pending if event is not None]
+
+    def _use(self, protocol: type[Provider]) -> None:
+        provider = self._provider = protocol(self._assembler)
+        self.completion._provider = provider.message
+        self._loads = exact_loads if provider.exact_numbers else loads
+        pending = self._pending
+        self._pending = []
+        self.unread.clear()
+        for event in pending:
+            if event is None:
+                self._assembler.end_mark()
+            else:
+                provider.feed(event)
+
+
+def iter_events(pieces: Iterable[Any], provider: str | None = None, **options: Any) -> Iterator[Event]:
+    """The events of a source of pieces; the last one is `StreamEnd`. `options` are those of `ToolCallStream`.
+
+    An exception of the source comes through after the calls so far were ended, so that `StreamEnd` brings what there
+    is. When the iteration is given up early the source is closed (`close()`, if it has one).
+
+    >>> for event in iter_events(client.chat.completions.create(..., stream=True), "openai-chat"):
+    ...     match event:
+    ...         case ToolCallDelta(call, text):
+    ...             show(call.partial_arguments)
+    """
+    stream = ToolCallStream(provider, **options)
+    ended = False
+    try:
+        try:
+            for piece in pieces:
+                yield from stream.feed(piece)
+        except GeneratorExit:
+            raise
+        except BaseException as error:
+            yield from _last_events(stream, error)
+            raise
+        ended = True
+        yield from stream.close()
+    finally:
+        if not ended:
+            close = getattr(pieces, "close", None)
+            if close is not None:
+                close()
+
+
+async def aiter_events(pieces: AsyncIterable[Any], provider: str | None = None, **options: Any) -> AsyncIterator[Event]:
+    """`iter_events` for an asynchronous source (`aclose()` or `close()`, if it has one)."""
+    stream = ToolCallStream(provider, **options)
+    ended = False
+    try:
+        try:
+            async for piece in pieces:
+                for event in stream.feed(piece):
+                    yield event
+        except GeneratorExit:
+            raise
+        except BaseException as error:
+            for event in _last_events(stream, error):
+                yield event
+            raise
+        ended = True
+        for event in stream.close():
+            yield event
+    finally:
+        if not ended:
+            await _aclose(pieces)
+
+
+def assemble(pieces: Iterable[Any], provider: str | None = None, **options: Any) -> Completion:
+    """Read a source of pieces to its end. `options` are those of `ToolCallStream`; a source's own exception comes through."""
+    stream = ToolCallStream(provider, **options)
+    ended = False
+    try:
+        for piece in pieces:
+            stream.feed(piece)
+        ended = True
+    finally:
+        if not ended:
+            close = getattr(pieces, "close", None)
+            if close is not None:
+                close()
+    stream.close()
+    return stream.completion
+
+
+async def aassemble(pieces: AsyncIterable[Any], provider: str | None = None, **options: Any) -> Completion:
+    """`assemble` for an asynchronous source."""
+    stream = ToolCallStream(provider, **options)
+    ended = False
+    try:
+        async for piece in pieces:
+            stream.feed(piece)
+        ended = True
+    finally:
+        if not ended:
+            await _aclose(pieces)
+    stream.close()
+    return stream.completion
+
+
+def _last_events(stream: ToolCallStream, error: BaseException) -> list[Event]:
+    """What is left to say when the source, or reading it, has failed; the error comes after it."""
+    if not isinstance(error, Exception):
+        return []  # the program is being stopped: nothing else may come
+    try:
+        return stream.close()
+    except UnknownProviderError:
+        return []
+
+
+async def _aclose(source: object) -> None:
+    close = getattr(source, "aclose", None) or getattr(source, "close", None)
+    if close is not None:
+        result = close()
+        if hasattr(result, "__await__"):
+            await result
