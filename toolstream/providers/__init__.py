@@ -11,8 +11,9 @@ Every protocol is one module with one class, imported when it is first needed:
 
         def feed(self, event: dict) -> None
             One decoded event; calls the assembler's methods. Always a plain `dict`, as `json` would give it: an SDK's
-            object has gone through `plain` before, a frame of AWS through `frame_event`. Its contents may be anything:
-            an unknown type, a missing field or a value of a wrong type is ignored, never an exception.
+            object has gone through `plain` before, a frame of AWS through `frame_event`, a chunk of InvokeModel through
+            `unwrap_chunk`. Its contents may be anything: an unknown type, a missing field or a value of a wrong type
+            is ignored, never an exception.
 
         def close(self) -> None
             The input has ended. Settles what the protocol leaves open; `Assembler.close` comes after it.

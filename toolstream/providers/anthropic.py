@@ -7,8 +7,8 @@ Blocks are keyed by `index` and share the numbering with text and thinking. A ca
 call without arguments has one empty fragment. When the budget runs out inside a block its stop never comes.
 `message_start` may carry whole blocks already (resumed runs), and gateways that retry splice a second one into the
 stream: with the same id it is a repeat, with another the first message is dead: that is an error, and the end of what
-is read. What SDK helpers derive from these events and yield beside them (`text`, `input_json`, ...) is of unknown type here and ignored, like
-every unknown event, block and delta.
+is read. What SDK helpers derive from these events and yield beside them (`text`, `input_json`, ...) is of unknown
+type here and ignored, like every unknown event, block and delta.
 
 `blocks` holds the content blocks as sent, text, thinking, signatures and citations put together. A call's `extras`
 are the fields of its block beside `type`, `id`, `name` and `input` (`caller`, `cache_control`, `server_name`, ...).
@@ -20,7 +20,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-from toolstream.providers import Block, unwrap_chunk
+from toolstream.providers import Block
 from toolstream.providers._blocks import BlockProvider, object_arguments
 
 if TYPE_CHECKING:
@@ -86,14 +86,6 @@ class Anthropic(BlockProvider):
             self.assembler.end_mark(closes_blocks=True)
         elif kind == "error" or "error" in event:
             self.assembler.error(event.get("error") or {k: v for k, v in event.items() if k != "type"})
-        elif kind is None and "chunk" in event:
-            try:
-                inner = unwrap_chunk(event)
-            except ValueError:
-                self.assembler.defect("sse_bad_json")
-            else:
-                if inner is not event:
-                    self.feed(inner)
 
     def message(self, choice: int = 0) -> dict[str, Any]:
         """The assistant's message, block by block as sent. Of a broken stream, what no request may hold is left out:
@@ -185,7 +177,7 @@ class Anthropic(BlockProvider):
             if not isinstance(block, Block):
                 self.assembler.end(block, regular=False)
         self._abandoned = True
-        self.assembler.error({"type": "message_restarted", "message": "another message began before this one had ended"})
+        self.assembler.error({"type": "message_restarted", "message": "another message began before this one was whole"})
 
 
 def _extras(kind: str, block: dict[str, Any]) -> dict[str, Any]:

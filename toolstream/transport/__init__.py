@@ -39,6 +39,7 @@ Framing: TypeAlias = Literal["sse", "ndjson", "json-array", "aws-event-stream"]
 Decoder: TypeAlias = SseDecoder | NdjsonDecoder | JsonArrayDecoder | AwsEventStreamDecoder
 
 _BOM = b"\xef\xbb\xbf"
+_BLANKS = 4096
 
 
 def recognise_framing(head: bytes, final: bool = False) -> Framing | None:
@@ -46,8 +47,10 @@ def recognise_framing(head: bytes, final: bool = False) -> Framing | None:
 
     A frame of AWS begins with a length below 32 MiB, so with a byte 0 or 1, which no text begins with. A JSON array
     begins with `[`, a JSON object with `{`; one that goes on with a line end is printed over many lines, so that
-    lines do not frame it, and the decoder of arrays reads it. All else can only be server-sent events.
+    lines do not frame it, and the decoder of arrays reads it. All else can only be server-sent events, and so are
+    4 KB of blanks.
     """
+    final = final or len(head) >= _BLANKS
     if head[:1] in (b"\0", b"\1"):
         return "aws-event-stream"
     if len(head) < 3 and not final and _BOM.startswith(head):
