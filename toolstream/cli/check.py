@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import argparse
 import sys
+from bisect import bisect_right
 from collections.abc import Sequence
 from typing import Any
 
@@ -23,6 +24,7 @@ from toolstream.defects import DEFECTS
 __all__ = ["check"]
 
 EXAMPLES = 3  # kept of each code
+TRAIL_BYTES = 32 << 20
 SEVERITIES = ("error", "warning", "info")
 SEVERITY_COLOURS = {"error": "red", "warning": "yellow", "info": "cyan"}
 
@@ -91,18 +93,59 @@ def check(options: argparse.Namespace) -> int:
 
 
 def _check_one(path: str, options: argparse.Namespace, groups: dict[str, _Group]) -> Outcome:
-    last = Piece(0, None, b"")
+    trail = _Trail()
 
     def see(completion: Completion, piece: Piece | None, events: Sequence[Any]) -> None:
-        nonlocal last
-        last = piece or last
+        trail.follow(piece, events)
         for event in events:
             if event.type == "defect":
-                group = groups.setdefault(event.defect.code, _Group(event.defect.code))
-                group.add(path, completion, event.defect, last, at_end=piece is None, show=options.show_values)
+                defect = event.defect
+                shown = trail.find(defect.call, defect.offset) if piece is None else piece
+                group = groups.setdefault(defect.code, _Group(defect.code))
+                group.add(path, completion, defect, shown, at_end=piece is None, show=options.show_values)
 
     with open_source(path) as source:
         return drive(source, by_message(source.pieces()), see, provider=options.provider)
+
+
+class _Trail:
+    """Which message brought which part of a call, for defects that only the end of the stream shows.
+
+    Messages are kept up to `TRAIL_BYTES` in all; of later ones, only the last of each call.
+    """
+
+    def __init__(self) -> None:
+        self._last = Piece(0, None, b"")
+        self._room = TRAIL_BYTES
+        self._sizes: dict[int, int] = {}  # length of the argument text so far, by call
+        self._parts: dict[int, list[tuple[int, Piece]]] = {}  # length after a message, and the message
+
+    def follow(self, piece: Piece | None, events: Sequence[Any]) -> None:
+        if piece is None:
+            return
+        self._last = piece
+        for event in events:
+            if event.type not in ("tool_call.start", "tool_call.delta"):
+                continue
+            at = event.call.position
+            parts = self._parts.setdefault(at, [])
+            if event.type == "tool_call.delta":
+                if event.restart:
+                    parts.clear()
+                    self._sizes[at] = 0
+                self._sizes[at] = self._sizes.get(at, 0) + len(event.text)
+            if self._room < 0 and parts:
+                parts.pop()
+            parts.append((self._sizes.get(at, 0), piece))
+            self._room -= len(piece.data)
+
+    def find(self, call: int | None, offset: int | None) -> Piece:
+        """The message that holds the character, or the last one of the call, or of the stream."""
+        parts = self._parts.get(call, []) if call is not None else []
+        if not parts:
+            return self._last
+        at = len(parts) if offset is None else bisect_right(parts, offset, key=lambda part: part[0])
+        return parts[min(at, len(parts) - 1)][1]
 
 
 def _facts(path: str, outcome: Outcome) -> dict[str, Any]:
@@ -160,9 +203,9 @@ def _print(outcomes: dict[str, Outcome], found: list[_Group]) -> None:
 
 def _where(example: dict[str, Any], with_file: bool) -> str:
     parts = [clean(example["file"])] if with_file else []
-    parts.append(f"piece {example['piece']}" + (", the last one" if example["at_end"] else ""))
+    parts.append(f"piece {example['piece']}" + (" (known at the end)" if example["at_end"] else ""))
     if example["call"] is not None:
-        parts.append(f"call {example['call'] + 1} ({clean(example['name'] or 'no name')})")
+        parts.append(f"call {example['call']} ({clean(example['name'] or 'no name')})")
     if example["offset"] is not None:
         parts.append(f"at character {example['offset']} of the arguments")
     return ", ".join(parts)

@@ -98,8 +98,7 @@ class LiveView:
 
     @staticmethod
     def _defect(defect: Any) -> RenderableType:
-        call = "" if defect.call is None else f" (call {defect.call + 1})"
-        text = Text(f"{defect.severity}  {clean(defect.code)}{call}: {clean(defect.message)}", no_wrap=True)
+        text = Text(f"{defect.severity}  {clean(defect.code)}: {clean(defect.message)}", no_wrap=True)
         text.stylize(SEVERITY_STYLES[defect.severity])
         return text
 

@@ -66,12 +66,12 @@ def _replay(source: Source, options: argparse.Namespace, provider: str | None) -
 
         with LiveView(source.name) as view:
             outcome = drive(source, pieces, view.see, provider=provider, changes=True)
-        _print_end(outcome)
+        _print_end(outcome, defects=True)
     else:
         log = Log(at_once=source.live or is_terminal(sys.stdout))
         outcome = drive(source, pieces, log.see, provider=provider, changes=True)
         print()
-        _print_end(outcome)
+        _print_end(outcome, defects=False)
     if outcome.trouble is not None:
         raise outcome.trouble
     return outcome.code
@@ -122,7 +122,7 @@ class Log:
             self._line(severity, paint(defect_text(event.defect), SEVERITY_COLOURS[severity]))
         elif event.type.startswith("tool_call."):
             call = event.call
-            label = f"call {call.position + 1}"
+            label = f"call {call.position}"
             if event.type == "tool_call.delta":
                 self._show_delta(label, event)
             elif event.type == "tool_call.start":
@@ -148,12 +148,11 @@ class Log:
 
 
 def defect_text(defect: Any) -> str:
-    call = "" if defect.call is None else f" (call {defect.call + 1})"
-    return clean(f"{defect.code}{call}: {defect.message}")
+    return clean(f"{defect.code}: {defect.message}")
 
 
-def _print_end(outcome: Outcome) -> None:
-    """The finished calls, and what is to be known about the stream as a whole."""
+def _print_end(outcome: Outcome, *, defects: bool) -> None:
+    """The finished calls and what is to be known about the whole stream; `defects` unless they have been shown."""
     colours = Colours(sys.stdout)
     completion = outcome.completion
     facts = [
@@ -162,15 +161,17 @@ def _print_end(outcome: Outcome) -> None:
         plural(completion.defect_count, "defect") if completion.defect_count else "no defects",
     ]
     print(colours(", ".join(facts), "bold"))
-    for number, call in enumerate(completion.calls, 1):
+    for call in completion.calls:
         colour = "green" if call.executable else "red"
-        print(f"{number}  {colours(clean(call.name or '(no name)'), 'bold')}  {colours(verdict(call), colour)}")
+        print(f"{call.position}  {colours(clean(call.name or '(no name)'), 'bold')}  {colours(verdict(call), colour)}")
         if call.input is not None:
             print(f"   {value_text(call.input, LONGEST_VALUE)}")
         elif call.arguments is not None:
             print(f"   {value_text(call.arguments, LONGEST_VALUE)}")
         else:
             print(f"   text so far: {clean(shorten(call.arguments_text, LONGEST_VALUE)) or '(none)'}")
+    if not defects:
+        return
     for defect in completion.defects[:MOST_DEFECTS]:
         print(colours(f"{defect.severity}  {defect_text(defect)}", SEVERITY_COLOURS[defect.severity]))
     if completion.defect_count > MOST_DEFECTS:

@@ -63,7 +63,9 @@ def drive(
             trouble = InputError(f"{source.name}: {error}; everything before was read")
         pass_on(None, stream.close())
     except UnknownProviderError as error:
-        raise trouble or InputError(f"{source.name}: {error}") from None
+        raise trouble or InputError(
+            f"{source.name}: {error}. Is it the body of a streamed response? --provider NAME names the protocol"
+        ) from None
     return Outcome(stream.completion, stream.provider, loud, trouble)
 
 
@@ -76,6 +78,6 @@ def summary(outcome: Outcome) -> str:
             parts.append(defect.message)
     stopped = refused(calls)
     if stopped:
-        names = ", ".join(f"{call.position + 1} ({call.name or 'no name'}, {call.status})" for call in stopped)
+        names = ", ".join(f"{call.position} ({call.name or 'no name'}, {call.status})" for call in stopped)
         parts.append(f"{len(stopped)} of {len(calls)} calls must not be run: {names}")
     return " ".join(parts)

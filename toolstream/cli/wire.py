@@ -71,6 +71,8 @@ def _masked_payload(payload: str) -> str:
         value = json.loads(payload.strip(","))
     except (ValueError, RecursionError):
         return _WORD.sub(lambda word: word[0] if word[0] in PROTOCOL_WORDS else _mask(word[0]), payload)
+    if isinstance(value, dict) and "choices" in value:  # these say the same in every chunk of a stream
+        value = {name: item for name, item in value.items() if name not in ("id", "object")}
     return json.dumps(_masked(value, "", DEPTH, inside=False), ensure_ascii=False)
 
 
