@@ -23,7 +23,10 @@ STATES = [
     ("[}", 0, False, False),
     ("\\", 0, False, True),
     ('\\"[', 1, False, False),  # a backslash escapes outside of strings too
-    ("\\[", 0, False, False),
+    ("\\[", 1, False, False),  # but only quotes and backslashes
+    ("\\\\]", -1, False, False),
+    ("\\" + "[\\}" * 50, 0, False, False),
+    ('"\\[', 0, True, False),
     ('"é€\U0001f600[', 0, True, False),
     ('{"é\\', 1, True, True),
     ("[" * 3000 + "]" * 1000, 2000, False, False),

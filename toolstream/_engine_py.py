@@ -109,7 +109,7 @@ class JsonTracker:
     """Depth and string state of a JSON text that comes in pieces: no values, no checks.
 
     Brackets count outside strings, of either kind and whether they match or not, so the depth may go below zero. A
-    quote opens or closes a string unless it is escaped; a backslash escapes the next character, outside strings too.
+    quote opens or closes a string unless a backslash stands before it, outside strings too.
 
         >>> tracker = JsonTracker()
         >>> tracker.feed('{"a": ["x')
@@ -124,7 +124,7 @@ class JsonTracker:
         self._in_string = False
         self._escape = False
 
-    def feed(self, piece: str | bytes | bytearray | memoryview) -> None:
+    def feed(self, piece: str | bytes | bytearray | memoryview, /) -> None:
         """Read on. `piece` is `str`, or a buffer of UTF-8 bytes, cut anywhere; anything else is a `TypeError`."""
         text = piece if isinstance(piece, str) else str(_buffer(piece), "latin-1")
         if text:
@@ -157,7 +157,8 @@ _tracked_outside = re.compile(r'[^"\\{}\[\]]*').match
 
 
 def _track(text: str, depth: int, in_string: bool, escape: bool) -> tuple[int, bool, bool]:
-    i, n = int(escape), len(text)
+    n = len(text)
+    i = int(escape and (in_string or text[0] not in "{}[]"))  # outside strings brackets count after a backslash too
     while i < n:
         run = _tracked_string if in_string else _tracked_outside
         i = run(text, i).end()  # type: ignore[union-attr]
@@ -168,7 +169,8 @@ def _track(text: str, depth: int, in_string: bool, escape: bool) -> tuple[int, b
         if character == '"':
             in_string = not in_string
         elif character == "\\":
-            i += 1
+            if i == n or in_string or text[i] not in "{}[]":
+                i += 1
         elif character in "{[":
             depth += 1
         else:
@@ -351,7 +353,7 @@ class StreamingJsonParser:
         self._duplicate_keys = 0
         self._overflow_count = 0
 
-    def append(self, piece: str | bytes | bytearray | memoryview) -> list[JsonChange]:
+    def append(self, piece: str | bytes | bytearray | memoryview, /) -> list[JsonChange]:
         """Read on, and return what has changed: plain tuples `(kind, path, value)`, in order.
 
         `piece` is `str`, or a C-contiguous buffer of UTF-8 bytes, cut anywhere; anything else is a `TypeError`.
@@ -370,7 +372,7 @@ class StreamingJsonParser:
             self._changes = None
         return changes
 
-    def feed(self, piece: str | bytes | bytearray | memoryview) -> None:
+    def feed(self, piece: str | bytes | bytearray | memoryview, /) -> None:
         """Read on like `append`, without the changes: faster where only snapshots or the end are of interest."""
         self._take(piece)
 
@@ -699,6 +701,8 @@ class StreamingJsonParser:
             parent = self._stack[-1]
             step = self._key if type(parent) is dict else len(parent) - 1
             self._outer += len(parent) + 1
+        else:
+            self._prose = False
         self._steps.append(step)
         self._resume.append(self._state)
         self._stack.append(container)
@@ -1073,6 +1077,7 @@ class StreamingJsonParser:
         elif self._state == rules.END:
             self._repair(offset, rules.TRAILING)
             self._mode = _IGNORE
+            return i
         else:
             return self._begin_token(text, i, base)
         self._repair(offset, rules.COMMENT)
