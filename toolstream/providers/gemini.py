@@ -93,6 +93,7 @@ class Gemini:
     def __init__(self, assembler: Assembler) -> None:
         self._assembler = assembler
         assembler.call_word = False
+        assembler.pending_scalars = "show"  # a number is never cut
         self._candidates: dict[int, _Candidate] = {}
         self._path: tuple[str, JsonPath | None] = ("", None)  # the last path, since it mostly comes again
 
