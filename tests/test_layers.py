@@ -11,12 +11,14 @@ PACKAGE = Path(__file__).parent.parent / "toolstream"
 
 LAYERS = [  # lowest first; a package (transport, providers, cli) is one entry and may import within itself
     {"types", "errors"},
-    {"_rules", "_text"},
+    {"_rules", "_text", "_values"},
     {"_engine_py", "_engine_c"},
     {"_engine"},
     {"streaming_json", "arguments"},
     {"identity", "defects", "watchdog"},
     {"accumulator", "tool_call_parser", "completion"},
+    {"_verdict"},
+    {"_tail"},
     {"assembler"},
     {"transport"},
     {"providers"},

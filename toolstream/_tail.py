@@ -1,9 +1,11 @@
-"""What comes after the end of a call's value: the same value again, another one, or only noise (rule 5 of the assembler).
+"""What comes after the end of a call's value: the same value again, another one, or only noise (rule 5 of the
+assembler).
 
-The text is read on for values, in two ways. Where a value may directly follow, any JSON value counts. After noise (prose, a
-closing tag) only objects and arrays do: in `see 2 of "them"` nobody sent a second value. A candidate is held back until it
-has ended: if it is the finished value again it is a copy, and its text is dropped; else the text belongs to the call, which
-now has several values. What turns out to be no JSON is noise, and the search goes on behind the place where it failed.
+The text is read on for values, in two ways. Where a value may directly follow, any JSON value counts. After noise
+(prose, a closing tag) only objects and arrays do: in `see 2 of "them"` nobody sent a second value. A candidate is
+held back until it has ended: if it is the finished value again it is a copy, and its text is dropped; else the text
+belongs to the call, which now has several values. What turns out to be no JSON is noise, and the search goes on
+behind the place where it failed.
 
 Cost: linear in the text. A candidate is read in slices that double, so that one which fails early has not read far.
 """
@@ -14,12 +16,12 @@ import re
 from typing import Final
 
 from toolstream._engine import StreamingJsonParser
-from toolstream._rules import LOSSLESS
 from toolstream._values import same_value
+from toolstream._verdict import is_lossy, new_parser
 from toolstream.errors import LimitExceededError
 from toolstream.types import JsonValue
 
-__all__ = ["Tail", "begins_value", "is_lossy"]
+__all__ = ["Tail", "begins_value"]
 
 _SLICE: Final = 64
 
@@ -31,11 +33,6 @@ _value = re.compile(r"""[{\["'0-9tfnTFN-]""").match
 def begins_value(text: str, i: int = 0) -> bool:
     """Whether a JSON value, or what a lenient reader takes for one, may begin at `text[i]`."""
     return _value(text, i) is not None
-
-
-def is_lossy(parser: StreamingJsonParser) -> bool:
-    """Whether something was read over that loses text, before the end of the value."""
-    return parser.repair_count > 0 and any(code not in LOSSLESS and code != "trailing" for _, code in parser.repairs)
 
 
 class Tail:
@@ -73,7 +70,8 @@ class Tail:
         self.cut = False
         """After `finish`: the text ended inside another object or array."""
         self.other: str | None = None
-        """What follows a repeated header, if it is another value: text of a call of its own. Nothing is read after it."""
+        """What follows a repeated header, if it is another value: text of a call of its own. Nothing is read after
+        it."""
         self.repeats: str | None = None
         """The text of `value`, where a header was repeated that may begin another call with the next value."""
         self._candidate: StreamingJsonParser | None = None
@@ -105,9 +103,7 @@ class Tail:
             i = begin
             if i < n:
                 if self._prose or begins_value(text, i):
-                    self._candidate = StreamingJsonParser(
-                        pending_scalars="withhold", lenient=True, max_depth=self._max_depth
-                    )
+                    self._candidate = new_parser(self._max_depth)
                     self._size = _SLICE
                     self._matched = 0
                 else:

@@ -66,7 +66,8 @@ _encode = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
 
 
 def dump(value: object) -> str:
-    """The JSON text of a value, without blanks. What JSON has no text for stands in it as a bare word: nobody reads that.
+    """The JSON text of a value, without blanks. What JSON has no text for stands in it as a bare word: nobody reads
+    that.
 
     >>> dump({"city": "Oslo", "days": [1, 2]})
     '{"city":"Oslo","days":[1,2]}'

@@ -2,21 +2,23 @@
 
 Providers call methods; nothing is built per piece but its event. Two ways in:
 
-- *identity inferred* (Chat Completions and its kin): `delta` with whatever the entry carries; rules 1 to 4 find the call;
-- *identity announced* (all other protocols): `open` when the protocol announces a call, then `append`, `replace`, `whole`,
-  `final_text` with the call that `open` or `find` gave, and `end` where the protocol ends it.
+- *identity inferred* (Chat Completions and its kin): `delta` with whatever the entry carries; rules 1 to 4 find the
+  call;
+- *identity announced* (all other protocols): `open` when the protocol announces a call, then `append`, `replace`,
+  `whole`, `final_text` with the call that `open` or `find` gave, and `end` where the protocol ends it.
 
 Calls that were not ended are ended by `close`, when the stream ends.
 
 How it reads. Every call has one parser, which reads each fragment once and gives the live value and, at the end, the
-verdict. While its text is a prefix of valid JSON there is nothing to decide (`append`): repeated text is legal content.
-Only a fragment that makes the text malformed, or goes on after the end of the value, is looked at (`_deviate`): whether it
-carries the whole text so far (then it replaces it), follows an empty placeholder, or is the finished value again (`Tail`).
-Replacing restarts the text with a new parser, which reads what was received then: so no character is read more than
-a fixed number of times, and a fragment costs the same however many calls there are and however long their texts.
+verdict. While its text is a prefix of valid JSON there is nothing to decide (`append`): repeated text is legal
+content. Only a fragment that makes the text malformed, or goes on after the end of the value, is looked at
+(`_deviate`): whether it carries the whole text so far (then it replaces it), follows an empty placeholder, or is the
+finished value again (`Tail`). Replacing restarts the text with a new parser, which reads what was received then: so
+no character is read more than a fixed number of times, and a fragment costs the same however many calls there are and
+however long their texts.
 
-Invariants: the texts of a call's deltas since its last restart, joined, are its `arguments_text`; every start event has one
-end; a verdict is given once, and what was refused is never executable.
+Invariants: the texts of a call's deltas since its last restart, joined, are its `arguments_text`; every start event
+has one end; a verdict is given once, and what was refused is never executable.
 """
 
 from __future__ import annotations
@@ -28,9 +30,10 @@ from typing import Final, Literal, TypeAlias
 
 from toolstream._engine import StreamingJsonParser
 from toolstream._rules import BLANK, is_blank
-from toolstream._tail import Tail, begins_value, is_lossy
+from toolstream._tail import Tail, begins_value
 from toolstream._text import TextBuffer
 from toolstream._values import dump, extends, same_value
+from toolstream._verdict import is_lossy, judge, new_parser
 from toolstream.completion import CLIENT_KINDS, Completion, Status, ToolCall
 from toolstream.defects import DEFECTS
 from toolstream.errors import LimitExceededError
@@ -60,7 +63,6 @@ _CALL_WORDS: Final = ("tool_calls", "length", "content_filter", "error")  # mean
 
 _placeholder = re.compile(r"[ \t\n\r]*\{[ \t\n\r]*\}[ \t\n\r]*").fullmatch
 _more_placeholders = re.compile(r"(?:\{[ \t\n\r]*\}[ \t\n\r]*)+(?=\{)").match
-_escape = re.compile(r"\\(?:(u0000)|([bf])(?=[A-Za-z])|.)", re.DOTALL).finditer
 
 
 def _new_id() -> str:
@@ -125,7 +127,11 @@ class Assembler:
     """
 
     call_word: bool = True
-    """Does the protocol have a finish word for calls? A provider without one sets it to false (no `finish_mismatch`)."""
+    """Does the protocol have a finish word for calls? A provider without one sets it to false (no
+    `finish_mismatch`)."""
+
+    pending_scalars: Literal["show", "withhold"] = "withhold"
+    """When a number or literal shows (rule 12); a provider whose numbers are never cut sets it to `show`."""
 
     default_id: Callable[[], str]
     """Makes ids where the host gave no `new_id`; a provider whose ids have a form of their own sets it."""
@@ -176,10 +182,10 @@ class Assembler:
     ) -> ToolCall | None:
         """One entry of a delta, by rules 1 to 5; the call it went to, `None` for an orphan or an entry of nothing.
 
-        `index`: as sent, `MISSING` if there is no such key. `id`, `name`: as sent, `None` if absent. `arguments`: text, an
-        object, or `None`. `kind`: of the call if this opens one; `legacy_function` calls have neither index nor id, and
-        are kept apart from the others. `bare`: of an entry without index, id and name, its number among such entries of
-        this list, after `bare_entries` has said how many there are; else `None`.
+        `index`: as sent, `MISSING` if there is no such key. `id`, `name`: as sent, `None` if absent. `arguments`:
+        text, an object, or `None`. `kind`: of the call if this opens one; `legacy_function` calls have neither index
+        nor id, and are kept apart from the others. `bare`: of an entry without index, id and name, its number among
+        such entries of this list, after `bare_entries` has said how many there are; else `None`.
         """
         if id is None and name is None and type(index) is int and type(arguments) is str:
             home = self._homes.get(choice)
@@ -285,9 +291,10 @@ class Assembler:
         choice: int = 0,
         free_text: bool = False,
     ) -> ToolCall:
-        """The protocol announces a call. `key` is what later events name it by (`None`: nothing does); a key taken before
-        is taken over, with `index_reused`. `id`, `name`: as sent, absent where missing, null, empty or the text `null`.
-        `free_text`: the input is text, not JSON (custom tools, code). `LimitExceededError` beyond `max_calls`."""
+        """The protocol announces a call. `key` is what later events name it by (`None`: nothing does); a key taken
+        before is taken over, with `index_reused`. `id`, `name`: as sent, absent where missing, null, empty or the
+        text `null`. `free_text`: the input is text, not JSON (custom tools, code). `LimitExceededError` beyond
+        `max_calls`."""
         number = index if type(index) is int else None
         call = self._open(None, self._home(choice), choice, number, id, name, kind, free_text)
         if key is not None:
@@ -371,8 +378,8 @@ class Assembler:
     def final_text(self, call: ToolCall, text: object, *, done: bool = True) -> None:
         """The whole text, repeated at the end; it wins (`done_mismatch`, `done_extends_deltas`).
 
-        `done`: from a `done` event, where an empty text after deltas is `done_empty`; else from an item or snapshot, where
-        an empty one is absent. Anything but text is absent. On a call that has ended it changes nothing."""
+        `done`: from a `done` event, where an empty text after deltas is `done_empty`; else from an item or snapshot,
+        where an empty one is absent. Anything but text is absent. On a call that has ended it changes nothing."""
         if not isinstance(text, str):
             return
         before = call.arguments_text
@@ -507,7 +514,9 @@ class Assembler:
     # ------------------------------------------------------------ text (rule 5)
 
     def _new_parser(self) -> StreamingJsonParser:
-        return StreamingJsonParser(pending_scalars="withhold", lenient=True, max_depth=self._limits.max_depth)
+        return StreamingJsonParser(
+            pending_scalars=self.pending_scalars, lenient=True, max_depth=self._limits.max_depth
+        )
 
     def _odd(self, call: ToolCall) -> _Odd:
         odd: _Odd | None = call._odd
@@ -608,7 +617,8 @@ class Assembler:
     def _deviate(
         self, call: ToolCall, parser: StreamingJsonParser, text: str, changes: Sequence[JsonChange] | None
     ) -> None:
-        """The parser has read the fragment, and the text is no valid JSON, or no longer: what does the fragment mean?"""
+        """The parser has read the fragment, and the text is no valid JSON, or no longer: what does the fragment
+        mean?"""
         odd = self._odd(call)
         length = call._buffer.length
         if not call._finished and len(text) > length > 0:
@@ -696,7 +706,8 @@ class Assembler:
             call._fast = call._parser
 
     def _merge(self, call: ToolCall, odd: _Odd, value: dict[str, JsonValue]) -> None:
-        """Another object for a call that has one. Its text is written once, at the end: so merging many stays linear."""
+        """Another object for a call that has one. Its text is written once, at the end: so merging many stays
+        linear."""
         old = self._value(call)
         if odd.refused is not None or not isinstance(old, dict):
             self._refuse(call, odd, odd.refused or "args_conflict", [*call.recovered, value])
@@ -787,98 +798,25 @@ class Assembler:
             call._lane.close(call)
 
     def _verdict(self, call: ToolCall, regular: bool) -> Status:
-        text = call.arguments_text
+        """What the text of the call is worth; the call gets its arguments, or what was found instead."""
         parser = call._parser
         odd: _Odd | None = call._odd
         assert parser is not None
         if odd is not None and odd.refused is not None:
-            if call._finished and (odd.tail is not None):
+            if odd.tail is not None:
                 call.recovered = [self._value(call), *call.recovered]
             return "invalid"
         if odd is not None and odd.too_deep:
             return "invalid"
-        stripped = text.strip(BLANK)
-        if not stripped or stripped == "null":
-            if not regular:
-                self.defect("args_truncated", call, offset=len(text))
-                return "incomplete"
-            self.defect("args_null" if stripped else "args_empty", call)
-            call.arguments = call._live = {}
-            return "complete"
-        if not parser.valid or not parser.complete:
-            parser.feed("\n" if parser.depth == 0 and not parser.in_string else "")  # ends a bare number or word
-        codes = {code: offset for offset, code in reversed(parser.repairs)}
-        if is_lossy(parser) or parser.overflow_count:
-            return self._malformed(call, parser, codes)
-        if not parser.complete:
-            self.defect("args_truncated", call, offset=len(text))
-            return "incomplete"
-        value = parser.snapshot()
-        noise = codes.pop("trailing", None)
-        if odd is not None and odd.tail is not None and not odd.tail.noise:
-            noise = None  # it was the value again
-        inner = self._decode(value) if isinstance(value, str) else None
-        if inner is not None:
-            value, text, more = inner
-            codes = {**more, **codes}
-            self.defect("args_double_encoded", call)
-        if not isinstance(value, dict):
-            self.defect("args_not_object", call)
-            call.recovered = [value]
-            return "invalid"
-        self._report_repairs(call, codes)
-        if noise is not None:
-            self.defect("args_trailing", call, offset=noise)
-        self._report_suspicious(call, text)
-        call._live = value
-        if self._strict and (codes or inner is not None or noise is not None):
-            call.recovered = [value]
-            return "invalid"
-        call.arguments = value
-        return "complete"
-
-    def _malformed(self, call: ToolCall, parser: StreamingJsonParser, codes: dict[str, int]) -> Status:
-        if "nonfinite" in codes or parser.overflow_count:
-            self.defect("args_nonfinite", call, offset=codes.get("nonfinite"))
-        else:
-            error = parser.error
-            self.defect("args_invalid", call, offset=None if error is None else error.offset)
-        return "invalid"
-
-    def _decode(self, text: str) -> tuple[dict[str, JsonValue], str, dict[str, int]] | None:
-        """The object that the text holds and nothing beside it, with the repairs that reading it took; else `None`."""
-        parser = self._new_parser()
-        try:
-            parser.feed(text)
-        except LimitExceededError:
-            return None
-        value = parser.snapshot()
-        codes = {code: offset for offset, code in parser.repairs}
-        if not parser.complete or type(value) is not dict or is_lossy(parser) or "trailing" in codes:
-            return None
-        return None if parser.overflow_count else (value, text, codes)
-
-    def _report_repairs(self, call: ToolCall, codes: dict[str, int]) -> None:
-        """Report lossless repairs, by the more exact code where there is one."""
-        for code, exact in (("fence", "args_fenced"), ("lone_surrogate", "surrogate_lone")):
-            if code in codes:
-                self.defect(exact, call, offset=codes[code])
-        others = [code for code in codes if code not in ("fence", "lone_surrogate")]
-        if others:
-            words = ", ".join(code.replace("_", " ") for code in others)
-            self.defect("args_repaired", call, offset=min(codes[code] for code in others), detail=f"({words})")
-
-    def _report_suspicious(self, call: ToolCall, text: str) -> None:
-        """Report what is valid JSON, and most likely not what was meant, or hard to store."""
-        found = {}
-        if "\0" in text:
-            found["nul_in_string"] = text.index("\0")
-        if "\\u0000" in text or "\\b" in text or "\\f" in text:
-            for match in _escape(text):
-                if match.lastindex:
-                    found.setdefault("nul_in_string" if match.lastindex == 1 else "suspicious_escape", match.start())
-        for code, offset in found.items():
-            self.defect(code, call, offset=offset)
+        followed = None if odd is None or odd.tail is None else odd.tail.noise
+        verdict = judge(parser, call.arguments_text, self._limits.max_depth, regular, followed, self._strict)
+        for code, offset, detail in verdict.defects:
+            self.defect(code, call, offset=offset, detail=detail)
+        call.arguments = verdict.arguments
+        call.recovered = verdict.recovered
+        if verdict.arguments is not None:
+            call._live = verdict.arguments
+        return verdict.status
 
     # ------------------------------------------------------------ the message
 
@@ -933,8 +871,8 @@ class Assembler:
         self.defect("stream_error")
 
     def end_mark(self, *, closes_blocks: bool = False) -> None:
-        """The protocol's own end of the stream or message. `closes_blocks`: blocks have ends of their own in this protocol,
-        so every call opened and not ended is `block_unclosed`."""
+        """The protocol's own end of the stream or message. `closes_blocks`: blocks have ends of their own in this
+        protocol, so every call opened and not ended is `block_unclosed`."""
         if closes_blocks and not self._end_mark:
             for call in self.completion.calls:
                 if call.status == "streaming":
@@ -1009,8 +947,9 @@ class Assembler:
     def _report_finish(self) -> None:
         completion = self.completion
         if self._words and self.call_word:
-            fits = any(word in _CALL_WORDS for word in self._words)
-            if (completion._must_answer and not fits and not completion._failed) or ("tool_calls" in self._words and not completion.calls):
+            fits = completion._failed or any(word in _CALL_WORDS for word in self._words)
+            promised = "tool_calls" in self._words
+            if (completion._must_answer and not fits) or (promised and not completion.calls):
                 self.defect("finish_mismatch")
         closed: dict[int, bool] = {}
         for call in completion.calls:

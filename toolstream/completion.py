@@ -1,8 +1,8 @@
 """What a stream has given: `Completion`, the message, and `ToolCall`, one call of it.
 
-Both are live: the assembler fills them while the stream is read, and anyone may read them at any time. Reading costs O(1),
-but for the texts, which cost their length when they are read after they have grown. Attributes with an underscore
-belong to the assembler.
+Both are live: the assembler fills them while the stream is read, and anyone may read them at any time. Reading costs
+O(1), but for the texts, which cost their length when they are read after they have grown. Attributes with an
+underscore belong to the assembler.
 """
 
 from __future__ import annotations
@@ -22,18 +22,20 @@ Status: TypeAlias = Literal["streaming", "complete", "incomplete", "invalid"]
 FinishReason: TypeAlias = Literal["stop", "length", "tool_calls", "content_filter", "error"]
 
 CLIENT_KINDS: Final = frozenset(("function", "legacy_function", "custom", "client_builtin"))
-"""The kinds of calls that the client runs. The provider runs `server` and `mcp` calls; `mcp_approval` waits for a yes."""
+"""The kinds of calls that the client runs. The provider runs `server` and `mcp` calls; `mcp_approval` waits for a
+yes."""
 
 
 class ToolCall:
     """One call of a tool. Live until its `ToolCallEnd`, then final.
 
-    - `id`: what the tool's result has to name. Generated where none was sent, made distinct where two calls of a choice have
-      the same; fixed once `ToolCallStart` has come, `None` before that if none was sent.
+    - `id`: what the tool's result has to name. Generated where none was sent, made distinct where two calls of a
+      choice have the same; fixed once `ToolCallStart` has come, `None` before that if none was sent.
     - `provider_id`: the id as sent, where ours differs; else `None`.
     - `name`: `None` as long as none has come.
     - `kind`: `function`, `legacy_function`, `custom`, `client_builtin`, `server`, `mcp` or `mcp_approval`.
-    - `index`: the protocol's number of the call or its block, `None` if none was sent; `choice`: the answer it belongs to.
+    - `index`: the protocol's number of the call or its block, `None` if none was sent; `choice`: the answer it
+      belongs to.
     - `position`: its place in `Completion.calls`.
     - `status`: `streaming`, then `complete`, `incomplete` (cut, or without a name) or `invalid` (malformed, no object).
     - `executable`: complete, named, and of a kind that the client runs. False until the call has ended.
@@ -194,7 +196,7 @@ class Completion:
         self._failed = False
         self._cut: Literal["length", "content_filter"] | None = None  # what a finish word said
         self._must_answer = False  # a call came that the client must answer
-        self._provider: Callable[[int], dict[str, Any]] | None = None  # writes `message`
+        self._provider: Callable[[int], dict[str, Any] | list[dict[str, Any]]] | None = None  # writes `message`
 
     @property
     def executable_calls(self) -> list[ToolCall]:
@@ -215,8 +217,9 @@ class Completion:
     def finish_reason(self) -> FinishReason | None:
         """Why the stream ended, of all choices together; `None` while nothing says so.
 
-        Decided from what was streamed where the provider's word is unreliable: `error` if the stream failed, `content_filter`
-        or `length` if a word says so, `tool_calls` if there is a call that the client must answer, else `stop`.
+        Decided from what was streamed where the provider's word is unreliable: `error` if the stream failed,
+        `content_filter` or `length` if a word says so, `tool_calls` if there is a call that the client must answer,
+        else `stop`.
         """
         if self._failed:
             return "error"
@@ -231,11 +234,11 @@ class Completion:
         """The provider's last finish word, of the lowest choice that has any."""
         return self._words[min(self._words)] if self._words else None
 
-    def message(self, choice: int = 0) -> dict[str, Any]:
-        """The assistant message to put into the next request, in the provider's own shape.
+    def message(self, choice: int = 0) -> dict[str, Any] | list[dict[str, Any]]:
+        """The assistant message to put into the next request, in the provider's own shape (items: a list).
 
-        Refused calls are included as they were sent: each of them needs a result too, which tells the model what was wrong.
-        Raises `ValueError` while the protocol is not known.
+        Refused calls are included as they were sent: each of them needs a result too, which tells the model what was
+        wrong. Raises `ValueError` while the protocol is not known.
         """
         if self._provider is None:
             raise ValueError("the protocol of the stream is not known yet")

@@ -199,7 +199,8 @@ class AssemblerCall(Protocol):
 
 
 Again: TypeAlias = Literal["same", "other", "open", "no"]
-"""Is this text the finished value of a call again? `"open"`: so far, and it has not ended; `"no"`: it begins no value."""
+"""Is this text the finished value of a call again? `"open"`: so far, and it has not ended; `"no"`: it begins no
+value."""
 
 Route: TypeAlias = "tuple[Literal['call', 'open', 'wait', 'orphan'], Any, str | None]"
 """Where a delta goes: to the call, into a new one, into the text that waits for a header, or nowhere; and a defect."""
@@ -232,8 +233,8 @@ def _position(call: AssemblerCall) -> int:
 class AssemblerIdentity:
     """Finds the call of each delta: rules 1 to 3, for the calls of one choice.
 
-    `again(call, text)` tells whether a text is the finished value of that call again. A call is *open* until its value is
-    finished; `close` and `reopen` say so.
+    `again(call, text)` tells whether a text is the finished value of that call again. A call is *open* until its
+    value is finished; `close` and `reopen` say so.
     """
 
     __slots__ = ("_again", "_by_id", "_last", "_listed", "_open", "header", "slots", "waiting")
@@ -249,7 +250,8 @@ class AssemblerIdentity:
         self.waiting: dict[int, list[Any]] = {}
         """index -> argument text that came before any header, while no call was open."""
         self.header = False
-        """The last delta that `route` sent to a finished call has its name again: a value that follows is another call."""
+        """The last delta that `route` sent to a finished call has its name again: a value that follows is another
+        call."""
 
     def list_bare(self, count: int) -> None:
         """Before a delta with so many entries that have neither index nor id nor name."""
@@ -277,7 +279,8 @@ class AssemblerIdentity:
         self._open[call] = None
 
     def route(self, index: int | None, id: str | None, name: str | None, text: str, bare: int | None) -> Route:
-        """Where a delta goes. Absent identifiers are `None`; `bare`: its number among the bare entries that were listed."""
+        """Where a delta goes. Absent identifiers are `None`; `bare`: its number among the bare entries that were
+        listed."""
         self.header = False
         known = None if id is None else self._by_id.get(id)
         if index is None:

@@ -1,8 +1,8 @@
 """The whole way in one object: bytes, text, decoded events or an SDK's objects in, events and a `Completion` out.
 
-`ToolCallStream` waits for nothing and opens nothing. Around it stand four helpers that iterate over a source. Everything
-is read as soon as it comes; what is kept is only the message under way, and, where no provider is named, the first pieces
-until the protocol is recognised.
+`ToolCallStream` waits for nothing and opens nothing. Around it stand four helpers that iterate over a source.
+Everything is read as soon as it comes; what is kept is only the message under way, and, where no provider is named,
+the first pieces until the protocol is recognised.
 """
 
 from __future__ import annotations
@@ -37,8 +37,8 @@ class ToolCallStream:
     """Reads one provider's stream. One instance a stream; not for several threads at once.
 
     `provider`: a protocol's name; `None` recognises it from the first messages. `strict`: a call whose arguments were
-    repaired, or that text follows, is `invalid`. `changes`: deltas carry the path changes. `limits`: see `Limits`. `new_id`:
-    makes an id for a call that has none. Raises `UnknownProviderError` for a name that is not known.
+    repaired, or that text follows, is `invalid`. `changes`: deltas carry the path changes. `limits`: see `Limits`.
+    `new_id`: makes an id for a call that has none. Raises `UnknownProviderError` for a name that is not known.
 
     >>> stream = ToolCallStream("openai-chat")
     >>> for piece in response.iter_bytes():
@@ -112,9 +112,9 @@ class ToolCallStream:
         """Read one piece, and return the events that it makes.
 
         A piece is bytes as they come from the network, text of the same framing, a decoded event (`dict`) or an SDK's
-        object. Bad content never raises. Raises `LimitExceededError` when a limit is passed and `UnknownProviderError` when
-        64 KB have come and no protocol fits; all that was read stays readable, later pieces are refused with the same
-        error, and `close` still ends every call.
+        object. Bad content never raises. Raises `LimitExceededError` when a limit is passed and
+        `UnknownProviderError` when 64 KB have come and no protocol fits; all that was read stays readable, later
+        pieces are refused with the same error, and `close` still ends every call.
         """
         if self._error is not None:
             raise self._error
@@ -199,13 +199,13 @@ class ToolCallStream:
                     self._event(message)
             else:
                 self._frame(message)
-        if framing != "aws-event-stream" and decoder.utf8_invalid:  # type: ignore[union-attr]
-            decoder.utf8_invalid = False  # type: ignore[union-attr]
+        if framing != "aws-event-stream" and decoder.utf8_invalid:
+            decoder.utf8_invalid = False
             self._assembler.defect("utf8_invalid")
-        if framing in ("json-array", "aws-event-stream"):
-            while self._damaged < decoder.damaged:  # type: ignore[union-attr]
-                self._damaged += 1
-                self._assembler.defect("sse_bad_json")
+        damaged: int = getattr(decoder, "damaged", 0)
+        while self._damaged < damaged:
+            self._damaged += 1
+            self._assembler.defect("sse_bad_json")
 
     def _sse(self, message: SseEvent) -> None:
         data = message.data
@@ -236,9 +236,11 @@ class ToolCallStream:
 
     def _frame(self, message: AwsMessage) -> None:
         try:
-            self._event(frame_event(message))
+            event = frame_event(message)
         except ValueError:
             self._assembler.defect("sse_bad_json")
+        else:
+            self._event(event)
 
     def _flush(self) -> None:
         """The end of the input: what the framing kept, and the last chance to recognise the protocol."""
@@ -279,7 +281,11 @@ class ToolCallStream:
 
     def _event(self, event: dict[str, Any]) -> None:
         if "chunk" in event:
-            event = unwrap_chunk(event)
+            try:
+                event = unwrap_chunk(event)
+            except ValueError:
+                self._assembler.defect("sse_bad_json")
+                return
         if self._provider is not None:
             self._provider.feed(event)
             return
@@ -364,7 +370,8 @@ async def aiter_events(pieces: AsyncIterable[Any], provider: str | None = None, 
 
 
 def assemble(pieces: Iterable[Any], provider: str | None = None, **options: Any) -> Completion:
-    """Read a source of pieces to its end. `options` are those of `ToolCallStream`; a source's own exception comes through."""
+    """Read a source of pieces to its end. `options` are those of `ToolCallStream`; a source's own exception comes
+    through."""
     stream = ToolCallStream(provider, **options)
     ended = False
     try:

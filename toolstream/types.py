@@ -157,8 +157,8 @@ class CompletionDefect(NamedTuple):
 
 
 class Limits:
-    """Bounds for one stream. `None` is no bound. Passing `max_depth` is a defect of the call (`depth_exceeded`); passing the
-    others raises `LimitExceededError`, after which all that was read stays readable.
+    """Bounds for one stream. `None` is no bound. Passing `max_depth` is a defect of the call (`depth_exceeded`);
+    passing the others raises `LimitExceededError`, after which all that was read stays readable.
 
     - `max_depth`: containers inside each other in the arguments of a call;
     - `max_calls`: calls of the stream, all choices together;
@@ -197,10 +197,10 @@ class Limits:
 class Defect(NamedTuple):
     """Something that the provider or the model did wrong, noticed on the way.
 
-    `code` and `severity` are those of `defects.DEFECTS`; `call` is the position in `completion.calls`, `None` if it is about
-    the stream; `offset` (code points in that call's `arguments_text`) where one place is to blame; `piece` is the number of
-    the piece fed when it was noticed, from 0 (at the end: the number of all pieces); `message` is for people and holds
-    no argument text.
+    `code` and `severity` are those of `defects.DEFECTS`; `call` is the position in `completion.calls`, `None` if it
+    is about the stream; `offset` (code points in that call's `arguments_text`) where one place is to blame; `piece`
+    is the number of the piece fed when it was noticed, from 0 (at the end: the number of all pieces); `message` is
+    for people and holds no argument text.
     """
 
     code: str
@@ -243,8 +243,8 @@ class ToolCallStart:
 
 
 class ToolCallDelta:
-    """Argument text of a call. `restart`: it replaces what came before, so that the deltas since the last restart, joined,
-    are `call.arguments_text`. `changes`: what `StreamingJsonParser.append` gave, `None` unless asked for."""
+    """Argument text of a call. `restart`: it replaces what came before, so that the deltas since the last restart,
+    joined, are `call.arguments_text`. `changes`: what `StreamingJsonParser.append` gave, `None` unless asked for."""
 
     __slots__ = ("call", "changes", "restart", "text")
     __match_args__ = ("call", "text", "restart", "changes")

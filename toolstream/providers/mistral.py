@@ -1,8 +1,9 @@
 """Mistral's chat: Chat Completions with calls that come whole, most often in the chunk that has the finish reason.
 
-What differs is covered by the tolerant reader of Chat Completions: content as a list of parts, arguments as an object, no
-index (2024), and the ids `"null"` and indexes 0 that the SDK makes of missing ones. The SDK wraps each chunk in an event.
-Ids have nine letters or digits, and requests with others are refused; so generated ones have that form.
+What differs is covered by the tolerant reader of Chat Completions: content as a list of parts, arguments as an
+object, no index (2024), and the ids `"null"` and indexes 0 that the SDK makes of missing ones. The SDK wraps each
+chunk in an event. Ids have nine letters or digits, and requests with others are refused; so generated ones have that
+form.
 
 Source: https://docs.mistral.ai/api/
 """

@@ -1,10 +1,10 @@
 """OpenAI Chat Completions, and every server that speaks it in its own way.
 
-Calls are not announced: an entry of `delta.tool_calls` carries an index, an id, a name and a fragment, each of them missing,
-repeated or wrong at one server or another. The assembler finds the call; here the fields are read, as tolerantly as the
-servers are different: nulls anywhere mean nothing new, unknown fields of a call are kept as extras. Finish words of one
-chunk come after its deltas. Words that mean a cut win over others: OpenRouter says `tool_calls` of a cut call, and only
-`native_finish_reason` tells.
+Calls are not announced: an entry of `delta.tool_calls` carries an index, an id, a name and a fragment, each of them
+missing, repeated or wrong at one server or another. The assembler finds the call; here the fields are read, as
+tolerantly as the servers are different: nulls anywhere mean nothing new, unknown fields of a call are kept as extras.
+Finish words of one chunk come after its deltas. Words that mean a cut win over others: OpenRouter says `tool_calls`
+of a cut call, and only `native_finish_reason` tells.
 
 Sources: https://platform.openai.com/docs/api-reference/chat-streaming and recordings of 25 compatible servers.
 """
@@ -44,7 +44,9 @@ _MEANINGS: Final[dict[str, Meaning]] = {
         ("content_filter", "content_filtered", "safety", "sensitive", "refusal", "recitation", "prohibited_content"),
         "content_filter",
     ),
-    **dict.fromkeys(("error", "network_error", "insufficient_system_resource", "abort", "cancelled", "timeout"), "error"),
+    **dict.fromkeys(
+        ("error", "network_error", "insufficient_system_resource", "abort", "cancelled", "timeout"), "error"
+    ),
 }
 _CUTS: Final = ("length", "content_filter", "error")
 _CALL_FIELDS: Final = frozenset(("index", "id", "type", "function", "custom"))
@@ -224,8 +226,8 @@ class OpenAIChat:
     # ------------------------------------------------------------ the next request
 
     def message(self, choice: int = 0) -> dict[str, Any]:
-        """The assistant's message. Reasoning goes back, in the field that it came in, where calls follow it: servers that
-        think between calls ask for it, and others have not sent any."""
+        """The assistant's message. Reasoning goes back, in the field that it came in, where calls follow it: servers
+        that think between calls ask for it, and others have not sent any."""
         completion = self.assembler.completion
         refusal = self._refusals.get(choice)
         content = completion._text.read(choice) if refusal is None else ""

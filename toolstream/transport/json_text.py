@@ -40,16 +40,23 @@ def exact_loads(text: str) -> Any:
         return _decode_long(text)
 
 
-try:
-    import orjson
-except ImportError:
-    loads: Callable[[str], Any] = exact_loads
-else:
-    _fast = orjson.loads
+_fast: Callable[[str], Any] | None = None  # found when it is first needed: importing orjson loads much
 
-    def loads(text: str) -> Any:
-        """The value of a JSON text. Raises `ValueError` for what is no JSON, or nested too deeply."""
-        try:
-            return _fast(text)
-        except ValueError:
-            return exact_loads(text)
+
+def _find_fast() -> Callable[[str], Any]:
+    try:
+        import orjson
+    except ImportError:
+        return exact_loads
+    return orjson.loads
+
+
+def loads(text: str) -> Any:
+    """The value of a JSON text. Raises `ValueError` for anything that is not JSON or nested too deeply."""
+    global _fast
+    if _fast is None:
+        _fast = _find_fast()
+    try:
+        return _fast(text)
+    except ValueError:
+        return exact_loads(text)

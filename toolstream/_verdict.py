@@ -1,0 +1,143 @@
+"""What a finished argument text is worth: rules 8, 10 and 11 of the assembler, for one text that has ended.
+
+The parser that read the text has the facts, so nobody parses it again. A text is a whole object; or a beginning of
+one; or it lacks nothing but what can be repaired without loss; or it is refused. Nothing is guessed: a repair that
+drops or adds a value is none. What is valid JSON means what JSON says, even where that is surely not what the model
+meant; it is only reported.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple
+
+from toolstream._engine import StreamingJsonParser
+from toolstream._rules import BLANK, LOSSLESS
+from toolstream.completion import Status
+from toolstream.errors import LimitExceededError
+from toolstream.types import JsonValue
+
+__all__ = ["Verdict", "is_lossy", "judge", "new_parser"]
+
+_EXACT = {"fence": "args_fenced", "lone_surrogate": "surrogate_lone"}  # repairs that have a code of their own
+
+_escape = re.compile(r"\\(?:(u0000)|([bf])(?=[A-Za-z])|.)", re.DOTALL).finditer
+
+
+class Verdict(NamedTuple):
+    """`defects`: each a code, an offset in the text or `None`, and particulars for people."""
+
+    status: Status
+    arguments: dict[str, JsonValue] | None
+    recovered: list[JsonValue]
+    defects: list[tuple[str, int | None, str]]
+
+
+def new_parser(max_depth: int | None) -> StreamingJsonParser:
+    """A parser for argument text: values that never change their mind, and the repairs that can be read live."""
+    return StreamingJsonParser(pending_scalars="withhold", lenient=True, max_depth=max_depth)
+
+
+def is_lossy(parser: StreamingJsonParser) -> bool:
+    """Whether something was read over that loses text, before the end of the value."""
+    return parser.repair_count > 0 and any(code not in LOSSLESS and code != "trailing" for _, code in parser.repairs)
+
+
+def judge(
+    parser: StreamingJsonParser, text: str, max_depth: int | None, regular: bool, followed: bool | None, strict: bool
+) -> Verdict:
+    """The verdict on `text`, which `parser` has read, up to where something follows the value.
+
+    `regular`: the protocol ended the call, or the stream, in order (rule 8). `followed`: whether noise follows the
+    value, `None` if only the parser knows. `strict`: what was repaired or is followed by noise is refused.
+    """
+    stripped = text.strip(BLANK)
+    if not stripped or stripped == "null":
+        if not regular:
+            return _cut(text)
+        return Verdict("complete", {}, [], [("args_null" if stripped else "args_empty", None, "")])
+    if parser.depth == 0 and not parser.in_string:
+        parser.feed("\n")  # ends a bare number or word, and half a sign after the value
+    repairs = _first(parser)
+    if is_lossy(parser) or parser.overflow_count:
+        return _malformed(parser, repairs)
+    if not parser.complete:
+        return _cut(text)
+    noise = repairs.pop("trailing", None)
+    if followed is False:
+        noise = None
+    defects: list[tuple[str, int | None, str]] = []
+    value = parser.snapshot()
+    encoded = False
+    if isinstance(value, str):
+        inner = _read_whole(value, max_depth)
+        if inner is not None:
+            encoded = True
+            defects.append(("args_double_encoded", None, ""))
+            repairs = {**_first(inner), **repairs}
+            text, value = value, inner.snapshot()
+    if not isinstance(value, dict):
+        return Verdict("invalid", None, [value], [("args_not_object", None, "")])
+    defects += _repaired(repairs)
+    if noise is not None:
+        defects.append(("args_trailing", noise, ""))
+    defects += _suspicious(text)
+    if strict and (repairs or encoded or noise is not None):
+        return Verdict("invalid", None, [value], defects)
+    return Verdict("complete", value, [], defects)
+
+
+def _cut(text: str) -> Verdict:
+    return Verdict("incomplete", None, [], [("args_truncated", len(text), "")])
+
+
+def _malformed(parser: StreamingJsonParser, repairs: dict[str, int]) -> Verdict:
+    if "nonfinite" in repairs or parser.overflow_count:
+        return Verdict("invalid", None, [], [("args_nonfinite", repairs.get("nonfinite"), "")])
+    offset = min(offset for code, offset in repairs.items() if code not in LOSSLESS)
+    code = next(code for code in repairs if repairs[code] == offset and code not in LOSSLESS)
+    return Verdict("invalid", None, [], [("args_invalid", offset, f"({_words(code)})")])
+
+
+def _first(parser: StreamingJsonParser) -> dict[str, int]:
+    """Every code of a repair, with the offset of its first one."""
+    return {code: offset for offset, code in reversed(parser.repairs)}
+
+
+def _read_whole(text: str, max_depth: int | None) -> StreamingJsonParser | None:
+    """A parser that has read the text, if that is an object and nothing else; else `None`."""
+    parser = new_parser(max_depth)
+    try:
+        parser.feed(text)
+    except LimitExceededError:
+        return None
+    good = parser.complete and not is_lossy(parser) and not parser.overflow_count and "trailing" not in _first(parser)
+    return parser if good and type(parser.snapshot()) is dict else None
+
+
+def _repaired(repairs: dict[str, int]) -> list[tuple[str, int | None, str]]:
+    """The defects for lossless repairs, by the more exact code where there is one."""
+    defects: list[tuple[str, int | None, str]] = []
+    for code, exact in _EXACT.items():
+        if code in repairs:
+            defects.append((exact, repairs[code], ""))
+    others = sorted((offset, code) for code, offset in repairs.items() if code not in _EXACT)
+    if others:
+        defects.append(("args_repaired", others[0][0], f"({', '.join(_words(code) for _, code in others)})"))
+    return defects
+
+
+def _suspicious(text: str) -> list[tuple[str, int | None, str]]:
+    """What is valid JSON, and most likely not what was meant, or hard to store."""
+    found: dict[str, int] = {}
+    if "\0" in text:
+        found["nul_in_string"] = text.index("\0")
+    if "\\u0000" in text or "\\b" in text or "\\f" in text:
+        for match in _escape(text):
+            if match.lastindex:
+                found.setdefault("nul_in_string" if match.lastindex == 1 else "suspicious_escape", match.start())
+    return [(code, offset, "") for code, offset in found.items()]
+
+
+def _words(code: str) -> str:
+    return code.replace("_", " ")
