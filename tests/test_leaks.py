@@ -1,0 +1,155 @@
+"""A parser that is dropped leaves nothing behind, whatever it has read and however that ended.
+
+With TOOLSTREAM_NIGHTLY=1 a million documents are read instead of some thousand.
+"""
+
+import gc
+import os
+import sys
+import tracemalloc
+
+import pytest
+from cutting import pieces_of
+
+from toolstream import LimitExceededError, ToolCallArgumentsStream, apply_changes, parse_tool_call_arguments
+from toolstream.types import MISSING
+
+NIGHTLY = os.environ.get("TOOLSTREAM_NIGHTLY") == "1"
+DOCUMENTS = 1_000_000 if NIGHTLY else 3_000
+ALLOWED = 40_000  # bytes: caches of the interpreter, not a document's worth for each document
+
+TEXTS = [
+    '{"city":"Oslo","days":[1,2.5e3,true,null,-0.5],"note":"\\u00e9\\n\\ud83d\\ude00é€","deep":[[[[{"a":{}}]]]],"city":"Rome"}',
+    '{"open":["text that is cut',
+    '{"a":1,"b":[1,2,"x',
+    '{"key that is cut',
+    "[12345678901234567890123456789, 1e400, 123",
+    "```json\n{'a': True, /* c */ 'b': [None,],}\n```",
+    '{"a":NaN,\'b\':"\n\\q\\u12" 7}} x',
+    "[" * 40 + '"x"' + "]" * 40,
+    '["\\ud83d',
+    "\ufeff",
+    "",
+]
+
+
+def all_readings(engine):
+    """Each text in each way: (function) that reads it and drops everything."""
+
+    def parse(text, size, options, method, look):
+        parser = engine.StreamingJsonParser(**options)
+        take = getattr(parser, method)
+        try:
+            for piece in pieces_of(text, size):
+                take(piece)
+                if look:
+                    parser.snapshot()
+        except LimitExceededError:
+            pass
+        _ = (parser.snapshot(), parser.repairs, parser.error, parser.open_path, parser.complete, parser.valid)
+
+    def wrong(text):
+        parser = engine.StreamingJsonParser()
+        for piece in (None, 5, memoryview(b"abcd")[::2], object()):
+            try:
+                parser.append(piece)
+            except TypeError:
+                parser.feed(text)
+
+    def track(text):
+        tracker = engine.JsonTracker()
+        tracker.feed(text)
+        tracker.feed(text.encode())
+
+    readings = [lambda text=text: track(text) for text in TEXTS] + [lambda text=text: wrong(text) for text in TEXTS]
+    for text in TEXTS:
+        for piece_text in (text, text.encode()):
+            for size, options, method, look in (
+                (1000, {}, "append", True),
+                (3, {"report_ends": True}, "append", True),
+                (1, {"lenient": True}, "append", False),
+                (2, {"pending_scalars": "withhold"}, "feed", True),
+                (4, {"max_depth": 2}, "append", True),
+            ):
+                readings.append(lambda a=(piece_text, size, options, method, look): parse(*a))
+    return readings
+
+
+def growth(readings, documents):
+    """Bytes and objects that remain after many readings, beyond those of the first ones."""
+
+    def some(count):
+        for number in range(count):
+            readings[number % len(readings)]()
+        gc.collect()
+
+    some(2 * len(readings))
+    tracemalloc.start()
+    try:
+        some(len(readings))
+        memory, objects = tracemalloc.get_traced_memory()[0], len(gc.get_objects())
+        some(documents)
+        return tracemalloc.get_traced_memory()[0] - memory, len(gc.get_objects()) - objects
+    finally:
+        tracemalloc.stop()
+
+
+def test_nothing_remains(engine):
+    memory, objects = growth(all_readings(engine), DOCUMENTS)
+    assert memory < ALLOWED
+    assert objects < 100
+
+
+def test_nothing_remains_of_arguments():
+    def stream(text):
+        arguments = ToolCallArgumentsStream()
+        for piece in pieces_of(text, 3):
+            arguments.append(piece)
+        arguments.replace(text + "}")
+        arguments.finish()
+        arguments.replace("{}")
+        arguments.finish()
+
+    readings = [lambda text=text: stream(text) for text in TEXTS]
+    readings += [lambda text=text: parse_tool_call_arguments({"function": {"arguments": text}}) for text in TEXTS]
+    memory, objects = growth(readings, DOCUMENTS)
+    assert memory < ALLOWED
+    assert objects < 100
+
+
+def test_resident_memory_does_not_grow(engine):
+    """What no tracer of Python's memory sees: buffers of the compiled engine."""
+    resource = pytest.importorskip("resource")
+    text = '{"a":"' + "x\\n" * 20_000 + '","b":[' + "1," * 20_000
+
+    def some(count):
+        for _ in range(count):
+            parser = engine.StreamingJsonParser()
+            for piece in pieces_of(text, 4096):
+                parser.append(piece)
+            parser.snapshot()
+
+    unit = 1 if sys.platform == "darwin" else 1024
+    some(5)
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit
+    some(2000 if NIGHTLY else 25)
+    assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit - before < 2_000_000
+
+
+def test_references_to_what_was_fed_and_returned(engine):
+    """Reference counts of the pieces, the keys of the options and the shared objects are as before."""
+    piece, shared = '{"a":["' + "x" * 50, [None, True, False, MISSING, (), "set", "append", "end"]
+    data = piece.encode()
+
+    def some():
+        for _ in range(50):
+            parser = engine.StreamingJsonParser(report_ends=True, pending_scalars="withhold")
+            changes = [*parser.append(piece), *parser.append(data), *parser.append('"],"b":[true,null,false]}')]
+            apply_changes(MISSING, changes)
+            parser.snapshot()
+
+    some()
+    before = [sys.getrefcount(thing) for thing in (piece, data, *shared)]
+    some()
+    after = [sys.getrefcount(thing) for thing in (piece, data, *shared)]
+    assert all(abs(a - b) < 20 for a, b in zip(after, before, strict=True)), (before, after)
