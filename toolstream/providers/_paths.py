@@ -24,7 +24,7 @@ from ..types import JsonPath
 
 __all__ = ["PathWriter", "encode_string", "parse_path"]
 
-CREDIT_PER_LEAF: Final = 256
+CREDIT_PER_LEAF: Final = 64
 CREDIT_PER_CHARACTER: Final = 8
 
 _SEGMENT: Final = re.compile(
