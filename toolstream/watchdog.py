@@ -226,7 +226,7 @@ class StreamWatchdog:
             self._running = False
             alarm.cancel()
             if not ended:
-                await _aclose(source, pieces)
+                await _aclose(source, None if source is pieces else pieces)
 
     def _finish(self) -> None:
         """The source has ended: in time, or not."""
