@@ -21,7 +21,15 @@ if mode == "require" or (not mode and sys.implementation.name == "cpython"):
             raise
     else:
         extensions = cythonize(
-            [Extension("toolstream._engine_c", ["toolstream/_engine_c.pyx"])], build_dir="build/cython"
+            [
+                Extension(
+                    "toolstream._engine_c",
+                    ["toolstream/_engine_c.pyx"],
+                    include_dirs=["toolstream"],
+                    depends=["toolstream/_engine_c.h"],
+                )
+            ],
+            build_dir="build/cython",
         )
         for extension in extensions:
             extension.optional = not mode  # cythonize() drops what Extension() was given

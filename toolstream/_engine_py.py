@@ -924,13 +924,14 @@ class StreamingJsonParser:
                 end = _lenient_token_run(text, end).end()  # type: ignore[union-attr]
                 if end == n or text[end] not in "\\/":
                     break
+                self._grow_token(text, i, end, base)  # it may be dropped, and prose
+                i = end
                 if text[end] == "/" and self._prose:
                     end += 1
                     continue
                 if end + 1 < n and text[end + 1] not in ("nrt" if text[end] == "\\" else "/*"):
                     end += 1
                     continue
-                self._grow_token(text, i, end, base)
                 if self._token_state:
                     self._deviate(base + end, rules.expected_in_token(self._token_state))
                 if end + 1 == n:

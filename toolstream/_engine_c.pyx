@@ -1,0 +1,1804 @@
+# cython: language_level=3, boundscheck=False, wraparound=False, initializedcheck=False, embedsignature=True
+# cython: cdivision=True
+"""The JSON engine, compiled; `_engine_py.py` is the same in plain Python.
+
+Theory
+------
+One scanner reads UTF-8 bytes: an ASCII str gives its own storage, other text is encoded into a scratch buffer, and bytes
+are read where they are. `_take` turns a piece into segments of whole characters and hands them to `_read`; what can only
+be understood with the next piece is kept back (the bytes of an unfinished character, a raw high half). Inside, no
+character is read twice: an unfinished escape, a high half, a lone `/` are states of their own.
+
+An open string, or a bare token, that does not end in its segment lies in one growing buffer, with escapes resolved;
+all others are made from the segment at once. `JsonTracker` and `scan_bytes` go 64 bytes at a time (`_engine_c.h`).
+
+Invariants
+----------
+* Frame k is an open container: the container (owned), for an object the name read last (owned), the path once it has
+  been asked for (owned), and the grammar state to go on with. The step of a container in its parent follows from the
+  parent's frame: its name, or the last position of its list.
+* A container hangs in its parent from the moment it opens. A value string gets its place at the latest at the end of
+  the piece in which it began.
+* Closed containers never change again, so snapshots and changes share them.
+* `_hidden` is the level of the outermost open container that stands where a name was expected, 0 without one.
+
+Cost: as `_engine_py.py` has it. The buffer grows by half of its size, and is given back when it was large.
+"""
+
+cimport cython
+from cpython.mem cimport PyMem_Free, PyMem_Malloc, PyMem_Realloc
+from cpython.object cimport PyObject
+from libc.string cimport memchr, memcpy
+
+from toolstream import _rules as rules
+from toolstream.types import MISSING
+
+__all__ = ["JsonTracker", "StreamingJsonParser", "scan_bytes"]
+
+cdef extern from "Python.h":
+    bint PyUnicode_Check(object o)
+    bint PyUnicode_CheckExact(object o)
+    bint PyUnicode_IS_ASCII(object o)
+    int PyUnicode_READY(object o) except -1
+    int PyUnicode_KIND(object o)
+    void* PyUnicode_DATA(object o)
+    Py_ssize_t PyUnicode_GET_LENGTH(object o)
+    bint PyBytes_CheckExact(object o)
+    char* PyBytes_AS_STRING(object o)
+    Py_ssize_t PyBytes_GET_SIZE(object o)
+
+    PyObject* PyList_New(Py_ssize_t size) except NULL
+    Py_ssize_t PyList_GET_SIZE(PyObject* o)
+    void PyList_SET_ITEM(PyObject* o, Py_ssize_t i, PyObject* item)
+    PyObject* PyList_GET_ITEM(PyObject* o, Py_ssize_t i)
+    object PyList_GetSlice(PyObject* o, Py_ssize_t low, Py_ssize_t high)
+    PyObject* PyDict_New() except NULL
+    object PyDict_Copy(PyObject* o)
+    int PyDict_SetItem(PyObject* o, PyObject* key, PyObject* value) except -1
+    Py_ssize_t PyDict_GET_SIZE(PyObject* o)
+    PyObject* PyTuple_New(Py_ssize_t size) except NULL
+    void PyTuple_SET_ITEM(PyObject* o, Py_ssize_t i, PyObject* item)
+    PyObject* PyTuple_GET_ITEM(PyObject* o, Py_ssize_t i)
+    PyObject* PyLong_FromSsize_t(Py_ssize_t value) except NULL
+    double PyOS_string_to_double(const char* text, char** end, PyObject* overflow) except? -1
+    PyObject* PyFloat_FromDouble(double value) except NULL
+    bint PyFloat_CheckExact(PyObject* o)
+    double PyFloat_AS_DOUBLE(PyObject* o)
+    void Py_INCREF(PyObject* o)
+    void Py_DECREF(PyObject* o)
+    void Py_XDECREF(PyObject* o)
+    PyObject* Py_True
+    PyObject* Py_False
+    PyObject* Py_None
+
+cdef extern from "_engine_c.h":
+    ctypedef unsigned long long uint64_t
+    enum: TS_WORD, TS_BLANK, TS_QUOTE, TS_COMMA, TS_COLON, TS_OPEN_OBJECT, TS_OPEN_ARRAY, TS_CLOSE
+    enum: TS_NO_NUMBER, TS_NUMBER, TS_LONG_INTEGER, TS_LONG_FLOAT
+    enum: TS_POWERS
+    const unsigned char* ts_class
+    const unsigned char* ts_escape
+    uint64_t* ts_power_high
+    uint64_t* ts_power_low
+    ctypedef struct ts_tracker:
+        Py_ssize_t depth
+        uint64_t in_string
+        uint64_t escape
+    int ts_hex_digit(unsigned char c) noexcept nogil
+    int ts_hex4(const unsigned char* p) noexcept nogil
+    const unsigned char* ts_plain_run(const unsigned char* p, const unsigned char* end, unsigned char quote) noexcept nogil
+    bint ts_is_ascii(const unsigned char* p, Py_ssize_t n) noexcept nogil
+    Py_ssize_t ts_characters(const unsigned char* p, const unsigned char* end) noexcept nogil
+    Py_ssize_t ts_put_utf8(unsigned char* out, unsigned int c) noexcept nogil
+    int ts_utf8_length(const unsigned char* p, const unsigned char* end) noexcept nogil
+    const unsigned char* ts_utf8_run(const unsigned char* p, const unsigned char* end) noexcept nogil
+    PyObject* ts_decode(const unsigned char* p, Py_ssize_t n) except NULL
+    object ts_text "ts_decode"(const unsigned char* p, Py_ssize_t n)
+    unsigned int ts_read(int kind, const void* data, Py_ssize_t i) noexcept nogil
+    Py_ssize_t ts_encode(int kind, const void* data, Py_ssize_t i, Py_ssize_t n, unsigned char* out, Py_ssize_t* size) noexcept nogil
+    const unsigned char* ts_kept_utf8(object text, Py_ssize_t* n) noexcept
+    void ts_track(const unsigned char* p, Py_ssize_t n, ts_tracker* tracker) noexcept nogil
+    int ts_number(const unsigned char* p, const unsigned char* end, const unsigned char** stop, PyObject** value) noexcept
+    int ts_list_append(PyObject* list, PyObject* item) except -1
+    PyObject* ts_change(PyObject* kind, PyObject* path, PyObject* value) except NULL
+    PyObject* ts_name(const unsigned char* p, Py_ssize_t n) except NULL
+
+# the numbers of `_rules`, compared below
+
+cdef enum:
+    ROOT, OBJECT_FIRST, OBJECT_KEY, OBJECT_COLON, OBJECT_VALUE, OBJECT_COMMA, ARRAY_FIRST, ARRAY_VALUE, ARRAY_COMMA, END
+    NO_CONTROL, ESCAPED, HEX_DIGITS, DIGIT, NUMBER_END, LITERAL, NO_MARK
+
+cdef enum:
+    CONTROL_CHARACTER, INVALID_ESCAPE, ESCAPED_APOSTROPHE, LONE_SURROGATE, SPACE_ESCAPE, TRAILING_COMMA, SINGLE_QUOTES
+    PYTHON_LITERAL, COMMENT, FENCE, TAG, BYTE_ORDER_MARK, DROPPED_WORD, DROPPED_NUMBER, DROPPED_VALUE, NONFINITE
+    MISSING_COMMA, MISSING_COLON, MISSING_VALUE, EXTRA_COMMA, EXTRA_COLON, MISMATCHED_CLOSER, STRAY_CLOSER, TRAILING
+
+cdef enum:
+    DEAD, MINUS, ZERO, INTEGER, POINT, FRACTION, EXPONENT, EXPONENT_SIGN, EXPONENT_DIGIT
+    WORD = 16
+
+cdef enum:
+    REPORT_DEPTH = 32
+    APPEND_CREDIT = 256
+    CHARACTER_CREDIT = 8
+    STRING_DIVISOR = 16
+    PENDING_LIMIT = 64
+    MAX_REPAIRS = 100
+    JSON_WORDS = 3
+    KNOWN_WORDS = 6
+    ALL_WORDS = 9
+
+cdef enum:  # modes: where the reader stands
+    M_OUTSIDE, M_STRING, M_TOKEN, M_LINE_COMMENT, M_BLOCK_COMMENT, M_FENCE_LINE, M_TAG, M_IGNORE
+    M_HELD  # outside, after a character that means something only with the next one: \ / ` <
+    M_HELD_TOKEN  # the same inside a token: \ /
+
+cdef bint* KEY_WANTED = [False, True, True, False, False, True, False, False, False, False]
+cdef int* AFTER_VALUE = [
+    END, OBJECT_FIRST, OBJECT_KEY, OBJECT_COMMA, OBJECT_COMMA, OBJECT_COMMA, ARRAY_COMMA, ARRAY_COMMA, ARRAY_COMMA, END
+]
+cdef const char** WORDS = ["true", "false", "null", "True", "False", "None", "NaN", "Infinity", "-Infinity"]
+cdef const unsigned char* REPLACEMENT = <const unsigned char*>b"\xef\xbf\xbd"  # U+FFFD
+cdef int* WORD_LENGTHS = [4, 5, 4, 4, 5, 4, 3, 8, 9]
+
+cdef enum:
+    FRAMES = 6  # of a parser itself; more of them are allocated
+    LARGE = 1 << 16  # bytes of a buffer that is not kept for the next string
+
+cdef struct Frame:
+    PyObject* container
+    PyObject* key
+    PyObject* path
+    int state
+    bint is_object
+
+cdef object SET = "set"
+cdef object APPEND = "append"
+cdef object END_CHANGE = "end"
+cdef object NOTHING = MISSING
+cdef object EMPTY = ""
+cdef object SHOW = "show"
+cdef object ROOT_PATH = ()
+cdef tuple CODES = rules.REPAIRS
+
+
+cdef void _check_numbers() except *:
+    names = (
+        "ROOT OBJECT_FIRST OBJECT_KEY OBJECT_COLON OBJECT_VALUE OBJECT_COMMA ARRAY_FIRST ARRAY_VALUE ARRAY_COMMA END"
+        " NO_CONTROL ESCAPED HEX_DIGITS DIGIT NUMBER_END LITERAL NO_MARK"
+        " DEAD MINUS ZERO INTEGER POINT FRACTION EXPONENT EXPONENT_SIGN EXPONENT_DIGIT WORD"
+        " REPORT_DEPTH APPEND_CREDIT CHARACTER_CREDIT STRING_DIVISOR PENDING_LIMIT MAX_REPAIRS JSON_WORDS"
+    ).split()
+    here = (
+        ROOT, OBJECT_FIRST, OBJECT_KEY, OBJECT_COLON, OBJECT_VALUE, OBJECT_COMMA, ARRAY_FIRST, ARRAY_VALUE, ARRAY_COMMA,
+        END, NO_CONTROL, ESCAPED, HEX_DIGITS, DIGIT, NUMBER_END, LITERAL, NO_MARK,
+        DEAD, MINUS, ZERO, INTEGER, POINT, FRACTION, EXPONENT, EXPONENT_SIGN, EXPONENT_DIGIT, WORD,
+        REPORT_DEPTH, APPEND_CREDIT, CHARACTER_CREDIT, STRING_DIVISOR, PENDING_LIMIT, MAX_REPAIRS, JSON_WORDS,
+    )
+    there = tuple([getattr(rules, name) for name in names])
+    words = tuple([WORDS[i].decode() for i in range(ALL_WORDS)])
+    if there != here or words != rules.WORDS or KNOWN_WORDS != len(rules.VALUES) or TRAILING + 1 != len(CODES):
+        raise ImportError("toolstream._engine_c was built from other rules than toolstream._rules: build it again")
+
+
+cdef void _fill_powers() except *:
+    for exponent in range(-TS_POWERS, TS_POWERS + 1):
+        power = 5 ** abs(exponent)
+        if exponent >= 0:
+            power = power << 128 >> power.bit_length()
+        else:
+            power = (1 << (127 + (power - 1).bit_length())) // power + 1
+        ts_power_high[exponent + TS_POWERS] = power >> 64
+        ts_power_low[exponent + TS_POWERS] = power & 0xFFFFFFFFFFFFFFFF
+
+
+_check_numbers()
+_fill_powers()
+
+
+cdef inline int _step(int state, unsigned char c) noexcept:
+    """The next state of a token, as `rules.STEPS` has it."""
+    cdef int word
+    cdef bint is_digit = 48 <= c <= 57
+    if state >= WORD:
+        if state == WORD * 6 + 1 and c == c'a':  # NaN begins like None
+            return WORD * 7 + 2
+        word = state // WORD - 1
+        if state % WORD < WORD_LENGTHS[word] and c == <unsigned char>WORDS[word][state % WORD]:
+            return state + 1
+        return DEAD
+    if state == DEAD or state == MINUS:
+        if is_digit:
+            return ZERO if c == c'0' else INTEGER
+        if state == MINUS:
+            return WORD * 9 + 2 if c == c'I' else DEAD
+        if c == c'-':
+            return MINUS
+        for word in range(ALL_WORDS - 2):
+            if word != 6 and c == <unsigned char>WORDS[word][0]:
+                return WORD * (word + 1) + 1
+        return WORD * 8 + 1 if c == c'I' else DEAD
+    if is_digit:
+        if state == ZERO:
+            return DEAD
+        if state == POINT:
+            return FRACTION
+        return EXPONENT_DIGIT if state >= EXPONENT else state
+    if c == c'.':
+        return POINT if state == ZERO or state == INTEGER else DEAD
+    if c | 0x20 == c'e':
+        return EXPONENT if state == ZERO or state == INTEGER or state == FRACTION else DEAD
+    if state == EXPONENT and (c == c'+' or c == c'-'):
+        return EXPONENT_SIGN
+    return DEAD
+
+
+cdef inline bint _is_json(int state) noexcept:
+    return state < WORD * (JSON_WORDS + 1)
+
+
+cdef inline int _expected(int state) noexcept:
+    if state >= WORD:
+        return LITERAL
+    return DIGIT if state == MINUS or state == POINT or state == EXPONENT or state == EXPONENT_SIGN else NUMBER_END
+
+
+cdef PyObject* _word(int word) noexcept:
+    """The value of a word: a new reference."""
+    cdef PyObject* value = Py_None if word % 3 == 2 else Py_True if word % 3 == 0 else Py_False
+    Py_INCREF(value)
+    return value
+
+
+cdef inline bint _is_infinite(PyObject* value) noexcept:
+    cdef double number
+    if not PyFloat_CheckExact(value):
+        return False
+    number = PyFloat_AS_DOUBLE(value)
+    return number - number != 0
+
+
+cdef inline Py_ssize_t _members(Frame* frame) noexcept:
+    return PyDict_GET_SIZE(frame.container) if frame.is_object else PyList_GET_SIZE(frame.container)
+
+
+cdef inline object _step_in(Frame* frame):
+    """The step from a container to the value placed last in it."""
+    return <object>frame.key if frame.is_object else PyList_GET_SIZE(frame.container) - 1
+
+
+cdef tuple _longer(PyObject* path, Py_ssize_t size, object step):
+    """A path of `size` steps, and one more."""
+    cdef PyObject* longer = PyTuple_New(size + 1)
+    cdef PyObject* item
+    cdef Py_ssize_t i
+    for i in range(size):
+        item = PyTuple_GET_ITEM(path, i)
+        Py_INCREF(item)
+        PyTuple_SET_ITEM(longer, i, item)
+    Py_INCREF(<PyObject*>step)
+    PyTuple_SET_ITEM(longer, size, <PyObject*>step)
+    return _own(longer)
+
+
+cdef inline object _own(PyObject* o):
+    """A new reference as an object."""
+    cdef object owned = <object>o
+    Py_DECREF(o)
+    return owned
+
+
+cdef PyObject* _long_number(const unsigned char* p, Py_ssize_t n, bint is_float) except NULL:
+    """The value of a number of many digits, or of a large exponent."""
+    cdef object value
+    cdef char small[64]
+    cdef char* text = small
+    if not is_float:
+        value = rules.parse_integer((<const char*>p)[:n].decode("ascii"))
+        Py_INCREF(<PyObject*>value)
+        return <PyObject*>value
+    if n >= 64:
+        text = <char*>PyMem_Malloc(n + 1)
+        if text == NULL:
+            raise MemoryError
+    try:
+        memcpy(text, p, n)
+        text[n] = 0
+        return PyFloat_FromDouble(PyOS_string_to_double(text, NULL, NULL))
+    finally:
+        if text != small:
+            PyMem_Free(text)
+
+
+cdef const unsigned char* _bytes(object piece, Py_buffer* view, bint* has_view, Py_ssize_t* n) except NULL:
+    """The bytes of a piece that is no str; `view` must be released if there is one."""
+    if PyBytes_CheckExact(piece):
+        n[0] = PyBytes_GET_SIZE(piece)
+        return <const unsigned char*>PyBytes_AS_STRING(piece)
+    try:
+        PyObject_GetBuffer(piece, view, PyBUF_CONTIG_RO | PyBUF_FORMAT)
+    except (TypeError, ValueError, BufferError):
+        raise rules.wrong_piece(piece) from None
+    if view.itemsize != 1 or not (
+        view.format == NULL or (view.format[0] in (c'B', c'b', c'c') and view.format[1] == 0)
+    ):
+        PyBuffer_Release(view)
+        raise rules.wrong_piece(piece)
+    has_view[0] = True
+    n[0] = view.len
+    return <const unsigned char*>view.buf if view.buf != NULL else <const unsigned char*>""
+
+
+cdef extern from "Python.h":
+    int PyObject_GetBuffer(object o, Py_buffer* view, int flags) except -1
+    void PyBuffer_Release(Py_buffer* view)
+    enum: PyBUF_CONTIG_RO, PyBUF_FORMAT
+
+
+@cython.final
+@cython.no_gc
+cdef class JsonTracker:
+    """Depth and string state of a JSON text that comes in pieces: no values, no checks.
+
+    Brackets count outside strings, of either kind and whether they match or not, so the depth may go below zero. A
+    quote opens or closes a string unless a backslash stands before it, outside strings too.
+
+        >>> tracker = JsonTracker()
+        >>> tracker.feed('{"a": ["x')
+        >>> tracker.depth, tracker.in_string, tracker.escape
+        (2, True, False)
+    """
+
+    cdef ts_tracker _tracker
+
+    def __init__(self):
+        self.reset()
+
+    @cython.critical_section
+    def feed(self, piece, /):
+        """Read on. `piece` is `str`, or a buffer of UTF-8 bytes, cut anywhere; anything else is a `TypeError`."""
+        cdef Py_buffer view
+        cdef bint has_view = False
+        cdef Py_ssize_t n
+        cdef const unsigned char* p
+        cdef int kind
+        cdef Py_ssize_t i
+        cdef unsigned char narrow[256]
+        cdef Py_ssize_t size = 0
+        cdef unsigned int c
+        if PyUnicode_Check(piece):
+            PyUnicode_READY(piece)
+            n = PyUnicode_GET_LENGTH(piece)
+            kind = PyUnicode_KIND(piece)
+            if kind == 1:
+                ts_track(<const unsigned char*>PyUnicode_DATA(piece), n, &self._tracker)
+                return
+            for i in range(n):  # all that counts is ASCII
+                c = ts_read(kind, PyUnicode_DATA(piece), i)
+                narrow[size] = <unsigned char>c if c < 0x80 else 0x80
+                size += 1
+                if size == 256:
+                    ts_track(narrow, size, &self._tracker)
+                    size = 0
+            ts_track(narrow, size, &self._tracker)
+            return
+        p = _bytes(piece, &view, &has_view, &n)
+        ts_track(p, n, &self._tracker)
+        if has_view:
+            PyBuffer_Release(&view)
+
+    @property
+    def depth(self):
+        """Opening brackets less closing ones, outside strings."""
+        return self._tracker.depth
+
+    @property
+    def in_string(self):
+        """Whether a string is open."""
+        return self._tracker.in_string != 0
+
+    @property
+    def escape(self):
+        """Whether the last character was a backslash that escapes the next one."""
+        return self._tracker.escape != 0
+
+    @cython.critical_section
+    def reset(self):
+        """Start over, as new."""
+        self._tracker.depth = 0
+        self._tracker.in_string = 0
+        self._tracker.escape = 0
+
+
+def scan_bytes(data, offsets, depth, flags):
+    """What `JsonTracker` says at the end of each of many texts, in one call.
+
+    `data` holds the texts one after the other (bytes); text `i` is `data[offsets[i]:offsets[i + 1]]`, so `offsets`
+    (signed 64-bit) has one entry more than there are texts. `depth` (signed 32-bit) and `flags` (bytes) are written,
+    an entry for each text: bit 0 of the flags is `in_string`, bit 1 is `escape`. All are C-contiguous buffers
+    such as `array.array` or numpy arrays; ones of another type or number of entries are a `ValueError`.
+    """
+    texts = rules.typed_view("data", data, "B")
+    borders = rules.typed_view("offsets", offsets, "q")
+    depths = rules.typed_view("depth", depth, "i")
+    marks = rules.typed_view("flags", flags, "B")
+    if depths.readonly or marks.readonly:
+        raise ValueError("depth and flags must be writable")
+    if len(borders) == 0 or len(depths) != len(borders) - 1 or len(marks) != len(borders) - 1:
+        raise ValueError(
+            f"offsets must have one entry more than depth and flags, not {len(borders)}, {len(depths)} and {len(marks)}"
+        )
+    cdef const unsigned char[::1] text_bytes = texts
+    cdef const long long[::1] border_items = borders
+    cdef int[::1] depth_items = depths
+    cdef unsigned char[::1] mark_items = marks
+    cdef Py_ssize_t i, count = len(borders) - 1
+    cdef long long start = 0, size = len(texts)
+    cdef const unsigned char* p
+    cdef ts_tracker tracker
+    for i in range(count + 1):
+        if not start <= border_items[i] <= size:
+            raise ValueError(f"offsets must rise from 0 to at most {size}, the length of data")
+        start = border_items[i]
+    if count == 0:
+        return
+    p = &text_bytes[0] if size else NULL
+    with nogil:
+        for i in range(count):
+            tracker.depth = 0
+            tracker.in_string = 0
+            tracker.escape = 0
+            ts_track(p + border_items[i], border_items[i + 1] - border_items[i], &tracker)
+            depth_items[i] = <int>tracker.depth
+            mark_items[i] = <unsigned char>((tracker.in_string & 1) | tracker.escape << 1)
+
+
+@cython.no_gc
+cdef class StreamingJsonParser:
+    """Reads one JSON text in pieces: a live value of what is there so far, and a strict verdict on it.
+
+    The live view is tolerant and never raises on text: see `snapshot` and `append`. The verdict is strict: `valid`, and
+    at the end `complete and valid`, is what `json.loads` accepts (NaN and infinities refused).
+
+        >>> parser = StreamingJsonParser()
+        >>> parser.append('{"city": "Os')
+        [('set', (), {}), ('set', ('city',), 'Os')]
+        >>> parser.append('lo", "days": 3}')
+        [('append', ('city',), 'lo'), ('set', ('days',), 3)]
+        >>> parser.snapshot(), parser.complete, parser.valid
+        ({'city': 'Oslo', 'days': 3}, True, True)
+
+    `pending_scalars="show"` lets a number or literal that has not ended show in snapshots, `"withhold"` does not.
+    `lenient=True` also reads single-quoted strings, `True`, `False` and `None`, comments, `\\n`, `\\r` and `\\t`
+    between tokens, a Markdown fence or a tag around the value, and `\\'`. `report_ends=True` adds changes of the kind
+    `"end"`. Nesting deeper than `max_depth` is a `LimitExceededError`; what was read before it stays readable.
+
+    Everything together costs time and memory linear in the text and the number of calls, whatever the pieces.
+    """
+
+    # options
+    cdef bint _shows_pending
+    cdef bint _lenient
+    cdef bint _report_ends
+    cdef Py_ssize_t _max_depth  # -1 without one
+    cdef Py_ssize_t _limit  # the offset at which max_depth was passed, -1 before
+
+    # the text: what of it waits for the next piece; the segment that is being read
+    cdef Py_ssize_t _position
+    cdef unsigned char[4] _carry
+    cdef int _carry_size
+    cdef unsigned int _raw_half  # 0 without one
+    cdef unsigned char* _scratch
+    cdef Py_ssize_t _scratch_room
+    cdef const unsigned char* _anchor  # a byte of the segment, and its offset
+    cdef Py_ssize_t _anchor_offset
+    cdef bint _is_ascii
+
+    # where the reader stands
+    cdef int _mode
+    cdef int _state
+    cdef Py_ssize_t _mode_start  # offset at which a tag begins
+    cdef unsigned char _held
+    cdef int _held_count
+    cdef bint _star  # a block comment may be about to end
+
+    # the open containers
+    cdef object _root
+    cdef Py_ssize_t _root_end  # -1 before
+    cdef Frame* _frames
+    cdef Py_ssize_t _frame_room
+    cdef Py_ssize_t _depth
+    cdef Py_ssize_t _hidden
+    cdef Py_ssize_t _outer
+    cdef Frame[FRAMES] _first_frames
+
+    # the open string, or token
+    cdef unsigned char* _buffer
+    cdef Py_ssize_t _size
+    cdef Py_ssize_t _room
+    cdef unsigned char _quote
+    cdef bint _is_key
+    cdef bint _is_placed
+    cdef bint _is_reported
+    cdef bint _is_fresh  # begun in the piece that is being read
+    cdef Py_ssize_t _mark  # the bytes from here on came with the piece that is being read
+    cdef Py_ssize_t _counted  # bytes whose characters are counted
+    cdef Py_ssize_t _characters
+    cdef Py_ssize_t _joined  # its size when it was shown last
+    cdef object _string_path
+    cdef object _shown_string
+    cdef int _escape  # 0 outside escapes, else the number of its characters so far
+    cdef unsigned char[4] _digits
+    cdef unsigned int _half  # a high half that waits for the other, 0 without one
+    cdef int _half_size  # characters it was written with
+    cdef int _token_state
+    cdef bint _token_is_number
+    cdef bint _takes  # the token's position takes a value
+
+    # the lenient surroundings of the root
+    cdef bint _prose
+    cdef int _open_fences
+    cdef int _open_tags
+
+    # what is handed out, and the facts
+    cdef PyObject* _changes  # borrowed from append()
+    cdef object _shown
+    cdef bint _dirty
+    cdef Py_ssize_t _credit
+    cdef Py_ssize_t _error_offset  # -1 without one
+    cdef int _error_expected
+    cdef list _repairs
+    cdef Py_ssize_t _repair_count
+    cdef unsigned int _seen
+    cdef Py_ssize_t _duplicate_keys
+    cdef Py_ssize_t _overflow_count
+
+    def __cinit__(self):
+        self._frames = self._first_frames
+        self._frame_room = FRAMES
+        self._max_depth = -1
+        self._limit = -1
+        self._root_end = -1
+        self._error_offset = -1
+        self._root = NOTHING
+        self._shown = NOTHING
+        self._shows_pending = True
+
+    def __init__(self, *, pending_scalars="show", lenient=False, report_ends=False, max_depth=None):
+        if lenient is not False or report_ends is not False or max_depth is not None or pending_scalars is not SHOW:
+            rules.check_options(pending_scalars, lenient, report_ends, max_depth)
+            self._shows_pending = pending_scalars == SHOW
+            self._lenient = lenient
+            self._report_ends = report_ends
+            if max_depth is not None:
+                self._max_depth = min(max_depth, <Py_ssize_t>0x7FFFFFFF)
+
+    def __dealloc__(self):
+        while self._depth:
+            self._depth -= 1
+            Py_XDECREF(self._frames[self._depth].key)
+            Py_XDECREF(self._frames[self._depth].path)
+            Py_DECREF(self._frames[self._depth].container)
+        if self._frames != self._first_frames:
+            PyMem_Free(self._frames)
+        PyMem_Free(self._buffer)
+        PyMem_Free(self._scratch)
+
+    @cython.critical_section
+    def append(self, piece, /):
+        """Read on, and return what has changed: plain tuples `(kind, path, value)`, in order.
+
+        `piece` is `str`, or a C-contiguous buffer of UTF-8 bytes, cut anywhere; anything else is a `TypeError`.
+        `("set", path, value)`: a value stands at the path now. A container is set empty when it opens. A string
+        is set when it begins, with as much of it as this piece brings. Scalars are set when they have ended.
+        `("append", path, text)`: the string there, begun in an earlier piece, has grown by `text`.
+        `("end", path, None)`: the string or container is final (only with `report_ends=True`).
+        Values whose path has more than 32 steps are not reported; a container at the limit is set a second time, with
+        all of its content, when it closes. No value in a change is changed later.
+        """
+        cdef list changes = []
+        self._changes = <PyObject*>changes
+        try:
+            self._take(piece)
+        finally:
+            self._changes = NULL
+        return changes
+
+    @cython.critical_section
+    def feed(self, piece, /):
+        """Read on like `append`, without the changes: faster where only snapshots or the end are of interest."""
+        self._take(piece)
+
+    @cython.critical_section
+    def snapshot(self):
+        """The value as far as it is known; `MISSING` before there is one. It never changes after it was returned.
+
+        The same object as the last time while nothing has changed. Copying what is open is paid for by credit that
+        pieces earn, so the view of a very wide container or a very long string may lag, by a bounded part of it,
+        until it ends: once the root has ended the answer is exact.
+        """
+        cdef Py_ssize_t cost = 0, levels, level
+        cdef bint is_open_string
+        cdef object value = NOTHING
+        cdef object copy
+        cdef Frame* frame
+        if not self._dirty:
+            return self._shown
+        levels = self._hidden - 1 if self._hidden else self._depth
+        if self._depth:
+            cost = self._outer + _members(&self._frames[self._depth - 1]) + 1
+        is_open_string = self._mode == M_STRING and not self._is_key and not self._hidden
+        if is_open_string:
+            if self._size != self._joined:
+                cost += self._count_characters() // STRING_DIVISOR
+        elif self._shows_pending and (self._mode == M_TOKEN or self._mode == M_HELD_TOKEN):
+            if self._takes and self._token_state and not self._hidden:
+                value = self._pending()
+                cost += value is not NOTHING
+        if cost > self._credit:
+            return self._shown
+        if is_open_string:
+            if self._size != self._joined or self._shown_string is None:
+                self._shown_string = ts_text(self._buffer, self._size)
+                self._joined = self._size
+            value = self._shown_string
+        for level in range(levels - 1, -1, -1):
+            frame = &self._frames[level]
+            if frame.is_object:
+                copy = PyDict_Copy(frame.container)
+                if value is not NOTHING:
+                    PyDict_SetItem(<PyObject*>copy, frame.key, <PyObject*>value)
+            else:
+                copy = PyList_GetSlice(frame.container, 0, PyList_GET_SIZE(frame.container))
+                if value is NOTHING:
+                    pass
+                elif level + 1 < levels or is_open_string:
+                    (<list>copy)[PyList_GET_SIZE(<PyObject*>copy) - 1] = value
+                else:
+                    (<list>copy).append(value)
+            value = copy
+        self._credit -= cost
+        self._dirty = False
+        self._shown = self._root if value is NOTHING else value
+        return self._shown
+
+    @property
+    def complete(self):
+        """Whether the root value has ended (a bare scalar ends at a delimiter)."""
+        return self._root_end >= 0
+
+    @property
+    def valid(self):
+        """Whether the text so far is valid JSON by RFC 8259, or a beginning of it. Text after the root counts."""
+        return self._error_offset < 0
+
+    @property
+    def error(self):
+        """The first deviation from JSON: `offset` and `message`; `None` while `valid`."""
+        return None if self._error_offset < 0 else rules.deviation(self._error_offset, self._error_expected)
+
+    @property
+    def repairs(self):
+        """The deviations that were read over, `(offset, code)`: the first 100, and the first of each code."""
+        return () if self._repairs is None else tuple(self._repairs)
+
+    @property
+    def repair_count(self):
+        """The number of all deviations that were read over."""
+        return self._repair_count
+
+    @property
+    def duplicate_keys(self):
+        """How often a member replaced one of the same name in its object."""
+        return self._duplicate_keys
+
+    @property
+    def overflow_count(self):
+        """The number of numbers beyond the range of a float, such as 1e400, that became an infinity."""
+        return self._overflow_count
+
+    @property
+    def position(self):
+        """The number of characters (code points) read."""
+        return self._position
+
+    @property
+    def root_end(self):
+        """The offset just after the root value; `None` until it has ended."""
+        return None if self._root_end < 0 else self._root_end
+
+    @property
+    def depth(self):
+        """The number of open containers."""
+        return self._depth
+
+    @property
+    def in_string(self):
+        """Whether a string is open: a value or a member's name."""
+        return self._mode == M_STRING
+
+    @property
+    def escape(self):
+        """Whether the text ends inside an escape sequence."""
+        return self._mode == M_STRING and self._escape != 0
+
+    @property
+    @cython.critical_section
+    def open_path(self):
+        """The path of the innermost value that is open; of a deep one the first 32 steps. `()` if it is the root."""
+        cdef Py_ssize_t levels = self._hidden - 1 if self._hidden else self._depth
+        cdef Py_ssize_t level
+        cdef list path = []
+        cdef Frame* frame
+        for level in range(min(levels - 1, REPORT_DEPTH)):
+            path.append(_step_in(&self._frames[level]))
+        if levels and len(path) < REPORT_DEPTH and not self._hidden:
+            frame = &self._frames[levels - 1]
+            if self._mode == M_STRING:
+                if not self._is_key:
+                    path.append(_step_in(frame))
+            elif (self._mode == M_TOKEN or self._mode == M_HELD_TOKEN) and self._takes:
+                path.append(<object>frame.key if frame.is_object else _members(frame))
+        return tuple(path)
+
+    # ------------------------------------------------------------ pieces
+
+    cdef int _take(self, object piece) except -1:
+        cdef Py_buffer view
+        cdef bint has_view = False
+        cdef Py_ssize_t n
+        cdef const unsigned char* p
+        if self._limit >= 0:
+            self._refuse()
+        if PyUnicode_Check(piece):
+            PyUnicode_READY(piece)
+            self._credit += APPEND_CREDIT
+            n = PyUnicode_GET_LENGTH(piece)
+            if n == 0:
+                return 0
+            if self._carry_size:
+                self._drop_carry()
+            if PyUnicode_IS_ASCII(piece):
+                if self._raw_half:
+                    self._release_half()
+                p = <const unsigned char*>PyUnicode_DATA(piece)
+                if self._mode == M_STRING and self._escape == 0 and self._half == 0:
+                    if ts_plain_run(p, p + n, self._quote) == p + n:  # all of it is text of the open string
+                        self._position += n
+                        self._credit += CHARACTER_CREDIT * n
+                        self._put(p, n)
+                        if not self._is_key:
+                            self._dirty = True
+                            if self._changes != NULL and (self._mark + n != self._size or not PyUnicode_CheckExact(piece)):
+                                return self._finish()
+                            if self._changes != NULL and self._is_reported:
+                                self._report_text(piece)
+                        self._mark = self._size
+                        return 0
+                self._read(p, n, n)
+            else:
+                self._read_wide(piece, n)
+        else:
+            p = _bytes(piece, &view, &has_view, &n)
+            self._credit += APPEND_CREDIT
+            try:
+                if n:
+                    if self._raw_half:
+                        self._release_half()
+                    if self._carry_size == 0 and ts_is_ascii(p, n):
+                        self._read(p, n, n)
+                    else:
+                        self._read_bytes(p, n)
+            finally:
+                if has_view:
+                    PyBuffer_Release(&view)
+        self._finish()
+        if self._limit >= 0:
+            self._refuse()
+        return 0
+
+    cdef int _refuse(self) except -1:
+        raise rules.limit_error(self._max_depth, self._limit)
+
+    cdef int _finish(self) except -1:
+        """The piece is read: place and report what there is of an open string."""
+        if self._mode != M_STRING:
+            return 0
+        if not self._is_key:
+            if not self._is_placed:
+                Py_INCREF(<PyObject*>EMPTY)
+                self._place(<PyObject*>EMPTY)
+                self._is_placed = True
+            if self._changes != NULL and self._is_reported and (self._is_fresh or self._size > self._mark):
+                self._report_text(ts_text(self._buffer + self._mark, self._size - self._mark))
+        self._is_fresh = False
+        self._mark = self._size
+        return 0
+
+    cdef int _read_wide(self, object piece, Py_ssize_t n) except -1:
+        """Read a str that is not all ASCII, from one surrogate half to the next."""
+        cdef int kind = PyUnicode_KIND(piece)
+        cdef const void* data = PyUnicode_DATA(piece)
+        cdef Py_ssize_t i = 0, size, start
+        cdef unsigned int c, following
+        cdef const unsigned char* kept
+        if self._raw_half == 0:
+            kept = ts_kept_utf8(piece, &size)
+            if kept != NULL:
+                self._read(kept, size, n)
+                return 0
+        self._reserve_scratch(n * (2 if kind == 1 else 3 if kind == 2 else 4))
+        while i < n:
+            if self._limit >= 0:
+                return 0
+            if self._raw_half:
+                c = ts_read(kind, data, i)
+                if 0xDC00 <= c <= 0xDFFF:
+                    size = ts_put_utf8(self._scratch, 0x10000 + ((self._raw_half & 0x3FF) << 10) + (c & 0x3FF))
+                    self._raw_half = 0
+                    i += 1
+                    self._read(self._scratch, size, 1)
+                else:
+                    self._release_half()
+                continue
+            start = i
+            i = ts_encode(kind, data, i, n, self._scratch, &size)
+            if i > start:
+                self._read(self._scratch, size, i - start)
+                continue
+            c = ts_read(kind, data, i)
+            i += 1
+            self._raw_half = c
+            if c >= 0xDC00:
+                self._release_half()
+        if self._scratch_room > LARGE:
+            PyMem_Free(self._scratch)
+            self._scratch = NULL
+            self._scratch_room = 0
+        return 0
+
+    cdef int _read_bytes(self, const unsigned char* p, Py_ssize_t n) except -1:
+        """Read UTF-8 that is not all ASCII; what is no UTF-8 becomes U+FFFD as in `bytes.decode("utf-8", "replace")`."""
+        cdef const unsigned char* end = p + n
+        cdef const unsigned char* q
+        cdef int length
+        while self._carry_size and p < end:
+            self._carry[self._carry_size] = p[0]
+            length = ts_utf8_length(self._carry, self._carry + self._carry_size + 1)
+            if length < 0:
+                self._drop_carry()
+                break
+            self._carry_size += 1
+            p += 1
+            if length > 0:
+                self._carry_size = 0
+                self._read(self._carry, length, 1)
+        while p < end and self._limit < 0:
+            q = ts_utf8_run(p, end)
+            if q > p:
+                self._read(p, q - p, ts_characters(p, q))
+                p = q
+                continue
+            length = ts_utf8_length(p, end)
+            if length == 0:
+                self._carry_size = <int>(end - p)
+                memcpy(self._carry, p, end - p)
+                return 0
+            self._read(REPLACEMENT, 3, 1)
+            p -= length
+        return 0
+
+    cdef int _drop_carry(self) except -1:
+        """What was kept back of a character does not go on: so it is none, or two where it is half of a surrogate."""
+        if self._carry_size == 2 and self._carry[0] == 0xED and self._carry[1] >= 0xA0:
+            self._read(REPLACEMENT, 3, 1)
+        self._carry_size = 0
+        return self._read(REPLACEMENT, 3, 1)
+
+    cdef int _release_half(self) except -1:
+        """The raw half that was kept back stands alone."""
+        cdef unsigned int half = self._raw_half
+        cdef Py_ssize_t size = self._size
+        self._raw_half = 0
+        if self._mode != M_STRING:
+            return self._read(REPLACEMENT, 3, 1)
+        self._credit += CHARACTER_CREDIT
+        self._anchor_offset = self._position
+        self._anchor = self._digits  # any address: nothing of the text lies between the two
+        self._is_ascii = True
+        if self._escape:  # cut off by the half
+            self._end_bad_escape(self._anchor)
+        if half < 0xDC00:
+            if self._half:
+                self._drop_half(self._anchor, 0)
+            self._half = half
+            self._half_size = 1
+        elif self._half:
+            self._put_character(0x10000 + ((self._half & 0x3FF) << 10) + (half & 0x3FF))
+            self._half = 0
+        else:
+            self._repair(self._position, LONE_SURROGATE)
+            self._put_character(0xFFFD)
+        self._position += 1
+        if not self._is_key and self._size > size:
+            self._dirty = True
+        return 0
+
+    cdef int _read(self, const unsigned char* p, Py_ssize_t n, Py_ssize_t characters) except -1:
+        """Read a segment of whole characters."""
+        cdef const unsigned char* end = p + n
+        if self._limit >= 0:
+            return 0
+        self._credit += CHARACTER_CREDIT * characters
+        self._anchor = p
+        self._anchor_offset = self._position
+        self._is_ascii = n == characters
+        if self._position == 0 and n >= 3 and p[0] == 0xEF and p[1] == 0xBB and p[2] == 0xBF:
+            self._deviate(p, NO_MARK)
+            self._repair(0, BYTE_ORDER_MARK)
+            p += 3
+        while p < end:
+            if self._mode == M_OUTSIDE:
+                p = self._read_outside(p, end)
+                if self._limit >= 0:
+                    self._position = self._limit
+                    return 0
+            elif self._mode == M_STRING:
+                p = self._read_string(p, end)
+            elif self._mode == M_TOKEN:
+                p = self._read_token(p, end)
+            elif self._mode == M_IGNORE:
+                break
+            elif self._mode == M_HELD or self._mode == M_HELD_TOKEN:
+                p = self._read_held(p, end)
+            else:
+                p = self._read_aside(p, end)
+        self._position += characters
+        return 0
+
+    # ------------------------------------------------------------ structure
+
+    cdef const unsigned char* _read_outside(self, const unsigned char* p, const unsigned char* end) except NULL:
+        cdef int state = self._state
+        cdef int kind
+        cdef unsigned char c
+        cdef const unsigned char* q
+        cdef PyObject* value
+        cdef Frame* frame
+        while p < end:
+            c = p[0]
+            kind = ts_class[c]
+            if kind == TS_BLANK:
+                p += 1
+            elif state == END:
+                self._state = state
+                return self._after_root(p)
+            elif kind == TS_QUOTE:
+                q = ts_plain_run(p + 1, end, c'"')
+                if q == end or q[0] != c'"':
+                    self._state = state
+                    self._begin_string(c'"', p)
+                    return p + 1
+                if KEY_WANTED[state]:
+                    if state == OBJECT_COMMA:
+                        self._deviate(p, state)
+                        self._repair(self._offset(p), MISSING_COMMA)
+                    value = ts_name(p + 1, q - p - 1)
+                    frame = &self._frames[self._depth - 1]
+                    Py_XDECREF(frame.key)
+                    frame.key = value
+                    state = OBJECT_COLON
+                else:
+                    if state == OBJECT_COLON or state == ARRAY_COMMA:
+                        self._begin_value(state, self._offset(p))
+                    value = ts_decode(p + 1, q - p - 1)
+                    self._place(value)
+                    state = AFTER_VALUE[state]
+                    if state == END:
+                        self._root_end = self._offset(q) + 1
+                    if self._changes != NULL:
+                        self._report(value, True)
+                p = q + 1
+            elif kind == TS_COMMA:
+                if state == OBJECT_COMMA:
+                    state = OBJECT_KEY
+                elif state == ARRAY_COMMA:
+                    state = ARRAY_VALUE
+                else:
+                    self._deviate(p, state)
+                    if state == OBJECT_COLON or state == OBJECT_VALUE:
+                        self._repair(self._offset(p), MISSING_VALUE)
+                        state = OBJECT_KEY
+                    else:
+                        self._repair(self._offset(p), EXTRA_COMMA)
+                p += 1
+            elif kind == TS_COLON:
+                if state == OBJECT_COLON:
+                    state = OBJECT_VALUE
+                else:
+                    self._deviate(p, state)
+                    self._repair(self._offset(p), EXTRA_COLON)
+                p += 1
+            elif kind == TS_OPEN_OBJECT or kind == TS_OPEN_ARRAY:
+                if self._depth == self._max_depth:
+                    self._limit = self._offset(p)
+                    self._state = state
+                    return p
+                state = self._open(state, kind == TS_OPEN_OBJECT, p)
+                p += 1
+            elif kind == TS_CLOSE:
+                state = self._close(state, c, p)
+                p += 1
+            else:
+                kind = TS_NO_NUMBER
+                if KEY_WANTED[state]:
+                    pass
+                elif c == c'-' or 48 <= c <= 57:
+                    kind = ts_number(p, end, &q, &value)
+                elif c == c't':
+                    if end - p > 4 and p[1] == c'r' and p[2] == c'u' and p[3] == c'e' and ts_class[p[4]] != TS_WORD:
+                        kind = TS_NUMBER
+                        q = p + 4
+                        value = _word(0)
+                elif c == c'f':
+                    if (
+                        end - p > 5 and p[1] == c'a' and p[2] == c'l' and p[3] == c's' and p[4] == c'e'
+                        and ts_class[p[5]] != TS_WORD
+                    ):
+                        kind = TS_NUMBER
+                        q = p + 5
+                        value = _word(1)
+                elif c == c'n':
+                    if end - p > 4 and p[1] == c'u' and p[2] == c'l' and p[3] == c'l' and ts_class[p[4]] != TS_WORD:
+                        kind = TS_NUMBER
+                        q = p + 4
+                        value = _word(2)
+                if kind == TS_NO_NUMBER:
+                    self._state = state
+                    if self._lenient and (c == c"'" or c == c'\\' or c == c'/' or c == c'#' or c == c'`' or c == c'<'):
+                        return self._lenient_begin(p)
+                    self._begin_token(c, self._offset(p))
+                    return p + 1
+                if kind == TS_NUMBER:
+                    if value == NULL:
+                        raise MemoryError
+                else:
+                    value = _long_number(p, q - p, kind == TS_LONG_FLOAT)
+                    self._overflow_count += _is_infinite(value)
+                if state == OBJECT_COLON or state == ARRAY_COMMA:
+                    self._begin_value(state, self._offset(p))
+                self._place(value)
+                state = AFTER_VALUE[state]
+                p = q
+                if state == END:
+                    self._root_end = self._offset(p)
+                if self._changes != NULL:
+                    self._report(value, False)
+        self._state = state
+        return p
+
+    cdef int _begin_value(self, int state, Py_ssize_t offset) except -1:
+        """A value begins: note what should have come before it."""
+        if state == OBJECT_COLON or state == ARRAY_COMMA or KEY_WANTED[state]:
+            self._deviate_at(offset, state)
+        if state == OBJECT_COLON:
+            self._repair(offset, MISSING_COLON)
+        elif state == ARRAY_COMMA:
+            self._repair(offset, MISSING_COMMA)
+        return 0
+
+    cdef inline int _place(self, PyObject* value) except -1:
+        """Put a value where it belongs. Takes over the reference."""
+        cdef Frame* frame
+        cdef Py_ssize_t size
+        self._dirty = True
+        if self._depth == 0:
+            self._root = <object>value
+            Py_DECREF(value)
+            return 0
+        frame = &self._frames[self._depth - 1]
+        if not frame.is_object:
+            return ts_list_append(frame.container, value)
+        size = PyDict_GET_SIZE(frame.container)
+        try:
+            PyDict_SetItem(frame.container, frame.key, value)
+        finally:
+            Py_DECREF(value)
+        if PyDict_GET_SIZE(frame.container) == size:
+            self._duplicate_keys += 1
+        return 0
+
+    cdef object _path(self, Py_ssize_t level):
+        """The path of the container at a level, built once."""
+        cdef Py_ssize_t known = level
+        cdef tuple path
+        while known and self._frames[known].path == NULL:
+            known -= 1
+        if self._frames[known].path == NULL:
+            path = ROOT_PATH
+            Py_INCREF(<PyObject*>path)
+            self._frames[known].path = <PyObject*>path
+        while known < level:
+            path = _longer(self._frames[known].path, known, _step_in(&self._frames[known]))
+            known += 1
+            Py_INCREF(<PyObject*>path)
+            self._frames[known].path = <PyObject*>path
+        return <object>self._frames[level].path
+
+    cdef object _value_path(self):
+        """The path of the value placed last."""
+        if self._depth == 0:
+            return ROOT_PATH
+        self._path(self._depth - 1)
+        cdef Frame* frame = &self._frames[self._depth - 1]
+        return _longer(frame.path, self._depth - 1, _step_in(frame))
+
+    cdef int _report(self, PyObject* value, bint is_string) except -1:
+        """Report a value that has just been placed, and is final."""
+        cdef object path
+        if self._hidden or self._depth > REPORT_DEPTH:
+            return 0
+        path = self._value_path()
+        Py_INCREF(value)
+        self._add_change(SET, path, value)
+        if is_string and self._report_ends:
+            Py_INCREF(Py_None)
+            self._add_change(END_CHANGE, path, Py_None)
+        return 0
+
+    cdef inline int _add_change(self, object kind, object path, PyObject* value) except -1:
+        """Add a change. Takes over the reference to the value."""
+        return ts_list_append(self._changes, ts_change(<PyObject*>kind, <PyObject*>path, value))
+
+    cdef int _open(self, int state, bint is_object, const unsigned char* p) except -1:
+        """Open a container; return the state inside."""
+        cdef PyObject* container
+        cdef Frame* frame
+        if self._depth == self._frame_room:
+            self._grow_frames()
+        container = PyDict_New() if is_object else PyList_New(0)
+        if KEY_WANTED[state]:
+            self._deviate(p, state)
+            self._dirty = True
+            if not self._hidden:
+                self._hidden = self._depth + 1
+            self._repair(self._offset(p), DROPPED_VALUE)
+        else:
+            if state == OBJECT_COLON or state == ARRAY_COMMA:
+                self._begin_value(state, self._offset(p))
+            Py_INCREF(container)
+            self._place(container)
+            state = AFTER_VALUE[state]
+            if self._changes != NULL and not self._hidden and self._depth <= REPORT_DEPTH:
+                self._add_change(SET, self._value_path(), PyDict_New() if is_object else PyList_New(0))
+        if self._depth:
+            frame = &self._frames[self._depth - 1]
+            frame.state = state
+            self._outer += _members(frame) + 1
+        else:
+            self._prose = False
+        frame = &self._frames[self._depth]
+        frame.container = container
+        frame.key = NULL
+        frame.path = NULL
+        frame.is_object = is_object
+        self._depth += 1
+        return OBJECT_FIRST if is_object else ARRAY_FIRST
+
+    cdef int _close(self, int state, unsigned char c, const unsigned char* p) except -1:
+        """Close the innermost container; return the state outside."""
+        cdef Frame* frame
+        if state == ROOT:
+            self._deviate(p, state)
+            self._repair(self._offset(p), STRAY_CLOSER)
+            return state
+        frame = &self._frames[self._depth - 1]
+        if frame.is_object != (c == c'}'):
+            self._deviate(p, state)
+            self._repair(self._offset(p), MISMATCHED_CLOSER)
+        elif state == OBJECT_KEY or state == ARRAY_VALUE:
+            self._deviate(p, state)
+            self._repair(self._offset(p), TRAILING_COMMA)
+        elif state == OBJECT_COLON or state == OBJECT_VALUE:
+            self._deviate(p, state)
+            self._repair(self._offset(p), MISSING_VALUE)
+        if self._changes != NULL and not self._hidden and self._depth <= REPORT_DEPTH + 1:
+            if self._depth == REPORT_DEPTH + 1:
+                Py_INCREF(frame.container)
+                self._add_change(SET, self._path(REPORT_DEPTH), frame.container)
+            if self._report_ends:
+                Py_INCREF(Py_None)
+                self._add_change(END_CHANGE, self._path(self._depth - 1), Py_None)
+        if self._hidden == self._depth:
+            self._hidden = 0
+        self._dirty = True
+        self._depth -= 1
+        Py_XDECREF(frame.key)
+        Py_XDECREF(frame.path)
+        Py_DECREF(frame.container)
+        if self._depth == 0:
+            self._root_end = self._offset(p) + 1
+            return END
+        frame = &self._frames[self._depth - 1]
+        self._outer -= _members(frame) + 1
+        return frame.state
+
+    cdef int _grow_frames(self) except -1:
+        cdef Py_ssize_t room = self._frame_room * 2
+        cdef Frame* frames
+        if self._frames == self._first_frames:
+            frames = <Frame*>PyMem_Malloc(room * sizeof(Frame))
+            if frames != NULL:
+                memcpy(frames, self._first_frames, sizeof(self._first_frames))
+        else:
+            frames = <Frame*>PyMem_Realloc(self._frames, room * sizeof(Frame))
+        if frames == NULL:
+            raise MemoryError
+        self._frames = frames
+        self._frame_room = room
+        return 0
+
+    # ------------------------------------------------------------ strings
+
+    cdef int _begin_string(self, unsigned char quote, const unsigned char* p) except -1:
+        cdef int state = self._state
+        self._quote = quote
+        self._is_key = KEY_WANTED[state]
+        if self._is_key:
+            if state == OBJECT_COMMA:
+                self._deviate(p, state)
+                self._repair(self._offset(p), MISSING_COMMA)
+        else:
+            self._begin_value(state, self._offset(p))
+            self._is_placed = False
+            self._is_reported = not self._hidden and self._depth <= REPORT_DEPTH
+            self._state = AFTER_VALUE[state]
+        self._mode = M_STRING
+        self._is_fresh = True
+        self._string_path = None
+        self._shown_string = None
+        self._size = self._mark = self._joined = self._counted = self._characters = 0
+        return 0
+
+    cdef const unsigned char* _read_string(self, const unsigned char* p, const unsigned char* end) except NULL:
+        cdef unsigned char quote = self._quote
+        cdef unsigned char c
+        cdef const unsigned char* q
+        cdef Py_ssize_t size = self._size
+        cdef int code, low
+        while p < end:
+            if self._escape or self._half:
+                p = self._read_escape(p)
+                continue
+            q = ts_plain_run(p, end, quote)
+            if q > p:
+                self._put(p, q - p)
+                p = q
+                if p == end:
+                    break
+            c = p[0]
+            if c == quote:
+                if self._size != size and not self._is_key:
+                    self._dirty = True
+                self._end_string(p + 1)
+                return p + 1
+            if c != c'\\':
+                self._deviate(p, NO_CONTROL)
+                self._repair(self._offset(p), CONTROL_CHARACTER)
+                self._put(p, 1)
+                p += 1
+                continue
+            if end - p >= 2 and ts_escape[p[1]]:
+                self._put(&ts_escape[p[1]], 1)
+                p += 2
+                continue
+            if end - p >= 6 and p[1] == c'u':
+                code = ts_hex4(p + 2)
+                if code >= 0 and not 0xD800 <= code <= 0xDFFF:
+                    self._put_character(code)
+                    p += 6
+                    continue
+                if 0xD800 <= code <= 0xDBFF and end - p >= 12 and p[6] == c'\\' and p[7] == c'u':
+                    low = ts_hex4(p + 8)
+                    if 0xDC00 <= low <= 0xDFFF:
+                        self._put_character(0x10000 + ((code & 0x3FF) << 10) + (low & 0x3FF))
+                        p += 12
+                        continue
+            self._escape = 1
+            p += 1
+        if self._size != size and not self._is_key:
+            self._dirty = True
+        return p
+
+    cdef const unsigned char* _read_escape(self, const unsigned char* p) except NULL:
+        """Go one character on where an escape is unfinished or a high half is held."""
+        cdef unsigned char c = p[0]
+        cdef int code
+        if self._escape == 0:
+            if c == c'\\':
+                self._escape = 1
+                return p + 1
+            self._drop_half(p, 0)
+            return p
+        if self._escape == 1:
+            if c == c'u':
+                self._escape = 2
+                return p + 1
+            if self._half:
+                self._drop_half(p, 1)
+            if ts_escape[c]:
+                self._escape = 0
+                self._put(&ts_escape[c], 1)
+                return p + 1
+            if c == c"'" and self._lenient:
+                self._deviate(p, ESCAPED)
+                self._repair(self._offset(p) - 1, ESCAPED_APOSTROPHE)
+                self._escape = 0
+                self._put(p, 1)
+                return p + 1
+            self._end_bad_escape(p)
+            return p
+        if ts_hex_digit(c) < 0:
+            self._end_bad_escape(p)
+            return p
+        self._digits[self._escape - 2] = c
+        if self._escape < 5:
+            self._escape += 1
+            return p + 1
+        self._escape = 0
+        code = ts_hex4(self._digits)
+        p += 1
+        if self._half:
+            if 0xDC00 <= code <= 0xDFFF:
+                self._put_character(0x10000 + ((self._half & 0x3FF) << 10) + (code & 0x3FF))
+                self._half = 0
+                return p
+            self._drop_half(p, 6)
+        if 0xD800 <= code <= 0xDBFF:
+            self._half = code
+            self._half_size = 6
+        elif 0xDC00 <= code <= 0xDFFF:
+            self._repair(self._offset(p) - 6, LONE_SURROGATE)
+            self._put_character(0xFFFD)
+        else:
+            self._put_character(code)
+        return p
+
+    cdef int _end_bad_escape(self, const unsigned char* p) except -1:
+        """The held escape is none: it is text, and the character at `p` is read afresh."""
+        cdef int size = self._escape
+        if self._half:
+            self._drop_half(p, size)
+        self._deviate(p, ESCAPED if size == 1 else HEX_DIGITS)
+        self._repair(self._offset(p) - size, INVALID_ESCAPE)
+        self._escape = 0
+        self._put(<const unsigned char*>b"\\u", 1 if size == 1 else 2)
+        if size > 2:
+            self._put(self._digits, size - 2)
+        return 0
+
+    cdef int _drop_half(self, const unsigned char* p, int since) except -1:
+        """The held high half, `since` characters in front of `p`, stands alone."""
+        self._half = 0
+        self._repair(self._offset(p) - since - self._half_size, LONE_SURROGATE)
+        return self._put_character(0xFFFD)
+
+    cdef int _end_string(self, const unsigned char* p) except -1:
+        cdef Frame* frame
+        cdef PyObject* value
+        self._mode = M_OUTSIDE
+        if self._is_key:
+            value = ts_name(self._buffer, self._size)
+            frame = &self._frames[self._depth - 1]
+            Py_XDECREF(frame.key)
+            frame.key = value
+            self._state = OBJECT_COLON
+        else:
+            if self._joined == self._size and self._shown_string is not None:
+                value = <PyObject*>self._shown_string
+                Py_INCREF(value)
+            else:
+                value = ts_decode(self._buffer, self._size)
+            if not self._is_placed:
+                self._place(value)
+            elif self._depth == 0:
+                self._root = <object>value
+                Py_DECREF(value)
+            else:
+                frame = &self._frames[self._depth - 1]
+                if frame.is_object:
+                    try:
+                        PyDict_SetItem(frame.container, frame.key, value)
+                    finally:
+                        Py_DECREF(value)
+                else:
+                    Py_DECREF(PyList_GET_ITEM(frame.container, PyList_GET_SIZE(frame.container) - 1))
+                    PyList_SET_ITEM(frame.container, PyList_GET_SIZE(frame.container) - 1, value)
+            if self._depth == 0:
+                self._root_end = self._offset(p)
+            if self._changes != NULL and self._is_reported:
+                if self._is_fresh:
+                    self._report_text(<object>value)
+                elif self._size > self._mark:
+                    self._report_text(ts_text(self._buffer + self._mark, self._size - self._mark))
+                if self._report_ends:
+                    if self._string_path is None:
+                        self._string_path = self._value_path()
+                    Py_INCREF(Py_None)
+                    self._add_change(END_CHANGE, self._string_path, Py_None)
+            self._shown_string = None
+        self._drop_buffer()
+        return 0
+
+    cdef int _report_text(self, object text) except -1:
+        """Report what this piece has brought of the open string."""
+        if self._string_path is None:
+            self._string_path = self._value_path()
+        Py_INCREF(<PyObject*>text)
+        return self._add_change(SET if self._is_fresh else APPEND, self._string_path, <PyObject*>text)
+
+    cdef Py_ssize_t _count_characters(self) noexcept:
+        """The characters of the open string so far."""
+        self._characters += ts_characters(self._buffer + self._counted, self._buffer + self._size)
+        self._counted = self._size
+        return self._characters
+
+    # ------------------------------------------------------------ buffers
+
+    cdef inline int _put(self, const unsigned char* p, Py_ssize_t n) except -1:
+        if self._size + n > self._room:
+            self._grow_buffer(n)
+        memcpy(self._buffer + self._size, p, n)
+        self._size += n
+        return 0
+
+    cdef int _put_character(self, unsigned int c) except -1:
+        if self._size + 4 > self._room:
+            self._grow_buffer(4)
+        self._size += ts_put_utf8(self._buffer + self._size, c)
+        return 0
+
+    cdef int _grow_buffer(self, Py_ssize_t n) except -1:
+        cdef Py_ssize_t room = self._room + self._room // 2
+        cdef unsigned char* buffer
+        if room < self._size + n:
+            room = self._size + n
+        if room < 256:
+            room = 256
+        buffer = <unsigned char*>PyMem_Realloc(self._buffer, room)
+        if buffer == NULL:
+            raise MemoryError
+        self._buffer = buffer
+        self._room = room
+        return 0
+
+    cdef void _drop_buffer(self) noexcept:
+        self._size = 0
+        if self._room > LARGE:
+            PyMem_Free(self._buffer)
+            self._buffer = NULL
+            self._room = 0
+
+    cdef int _reserve_scratch(self, Py_ssize_t n) except -1:
+        cdef unsigned char* scratch
+        if n > self._scratch_room:
+            scratch = <unsigned char*>PyMem_Realloc(self._scratch, n)
+            if scratch == NULL:
+                raise MemoryError
+            self._scratch = scratch
+            self._scratch_room = n
+        return 0
+
+    # ------------------------------------------------------------ tokens
+
+    cdef int _begin_token(self, unsigned char c, Py_ssize_t start) except -1:
+        """Begin a token with `c`, whose offset is `start`."""
+        cdef int state = self._state
+        cdef int first = _step(DEAD, c)
+        if not (first and _is_json(first)):
+            self._deviate_at(start, state)
+        self._takes = not KEY_WANTED[state]
+        self._begin_value(state, start)
+        self._mode = M_TOKEN
+        self._token_is_number = c == c'-' or 48 <= c <= 57
+        self._token_state = first
+        self._size = 0
+        if first:
+            self._put(&c, 1)
+        else:
+            self._drop(start)
+        if self._takes and self._shows_pending:
+            self._dirty = True
+        return 0
+
+    cdef const unsigned char* _read_token(self, const unsigned char* p, const unsigned char* end) except NULL:
+        cdef unsigned char c
+        while p < end:
+            c = p[0]
+            if ts_class[c] != TS_WORD:
+                self._end_token(p, 0)
+                return p
+            if self._lenient and (c == c'\\' or (c == c'/' and not self._prose)):
+                if self._token_state:
+                    self._deviate(p, _expected(self._token_state))
+                self._mode = M_HELD_TOKEN
+                self._held = c
+                self._held_count = 1
+                return p + 1
+            self._grow_token(c, p, 0)
+            p += 1
+        return p
+
+    cdef inline int _grow_token(self, unsigned char c, const unsigned char* p, int since) except -1:
+        """One more character, which stands `since` characters before `p`."""
+        cdef int following
+        if self._takes and self._shows_pending:
+            self._dirty = True
+        if self._token_state == DEAD:
+            return 0
+        following = _step(self._token_state, c)
+        if not (following and _is_json(following)):
+            self._deviate(p, _expected(self._token_state))
+        self._token_state = following
+        if following:
+            return self._put(&c, 1)
+        self._drop(self._offset(p) - since - self._size)
+        self._drop_buffer()
+        return 0
+
+    cdef int _drop(self, Py_ssize_t start) except -1:
+        """The open token can be no value: note it at once."""
+        self._repair(start, DROPPED_NUMBER if self._token_is_number else DROPPED_WORD)
+        if self._state == ROOT:
+            self._prose = True
+        return 0
+
+    cdef object _token_value(self, Py_ssize_t size, int state):
+        """The value of the first `size` bytes of the token, whose state there is `state`; MISSING if there is none."""
+        cdef const unsigned char* stop
+        cdef PyObject* value = NULL
+        cdef int kind, word
+        cdef unsigned char after
+        if state >= WORD:
+            word = state // WORD - 1
+            if word < JSON_WORDS or (word < KNOWN_WORDS and self._lenient and not self._prose):
+                return _own(_word(word))
+            return NOTHING
+        self._put(<const unsigned char*>b",", 1)  # room for a delimiter
+        self._size -= 1
+        after = self._buffer[size]
+        self._buffer[size] = c','
+        kind = ts_number(self._buffer, self._buffer + size + 1, &stop, &value)
+        self._buffer[size] = after
+        if kind == TS_NO_NUMBER:
+            return NOTHING
+        if kind != TS_NUMBER:
+            value = _long_number(self._buffer, size, kind == TS_LONG_FLOAT)
+        elif value == NULL:
+            raise MemoryError
+        return _own(value)
+
+    cdef object _pending(self):
+        """What shows of the open token."""
+        cdef Py_ssize_t size = self._size
+        if size > PENDING_LIMIT:
+            return NOTHING
+        if self._token_state == EXPONENT or self._token_state == EXPONENT_SIGN:
+            size -= 1 if self._token_state == EXPONENT else 2
+        return self._token_value(size, self._token_state)
+
+    cdef int _end_token(self, const unsigned char* p, int since) except -1:
+        """The token has ended, `since` characters before `p`."""
+        cdef int state = self._token_state
+        cdef int word = state // WORD - 1
+        cdef Py_ssize_t end = self._offset(p) - since
+        cdef Py_ssize_t start = end - self._size
+        cdef object value = NOTHING
+        cdef bint is_number = self._token_is_number
+        self._mode = M_OUTSIDE
+        if state:
+            if state < WORD or state % WORD == WORD_LENGTHS[word]:
+                value = self._token_value(self._size, state)
+            if value is NOTHING:
+                if _is_json(state):
+                    self._deviate_at(end, _expected(state))
+                if word >= KNOWN_WORDS and state % WORD == WORD_LENGTHS[word]:
+                    self._repair(start, NONFINITE)
+                else:
+                    self._repair(start, DROPPED_NUMBER if is_number else DROPPED_WORD)
+                if self._state == ROOT:
+                    self._prose = True
+            elif not _is_json(state):
+                self._repair(start, PYTHON_LITERAL)
+        self._drop_buffer()
+        if not self._takes:
+            if value is not NOTHING:
+                self._repair(start, DROPPED_VALUE)
+            return 0
+        self._dirty = True
+        if value is NOTHING:
+            if self._state != ROOT:
+                self._state = AFTER_VALUE[self._state]
+            return 0
+        self._overflow_count += _is_infinite(<PyObject*>value)
+        Py_INCREF(<PyObject*>value)
+        self._place(<PyObject*>value)
+        self._state = AFTER_VALUE[self._state]
+        if self._state == END:
+            self._root_end = end
+        if self._changes != NULL:
+            self._report(<PyObject*>value, False)
+        return 0
+
+    # ------------------------------------------------------------ what lenient reading adds
+
+    cdef const unsigned char* _lenient_begin(self, const unsigned char* p) except NULL:
+        """Read what begins with a character that means something only to a lenient reader."""
+        cdef unsigned char c = p[0]
+        cdef bint is_root = self._state == ROOT
+        if c == c"'" and not self._prose:
+            self._deviate(p, self._state)
+            self._begin_string(c, p)
+            self._repair(self._offset(p), SINGLE_QUOTES)
+            return p + 1
+        if (c == c'/' or c == c'#') and not self._prose:
+            return self._begin_comment(p)
+        if c == c'\\' or ((c == c'`' or c == c'<') and is_root):
+            return self._hold(p, self._state)
+        self._begin_token(c, self._offset(p))
+        return p + 1
+
+    cdef const unsigned char* _begin_comment(self, const unsigned char* p) except NULL:
+        if p[0] == c'/':
+            return self._hold(p, self._state)
+        self._deviate(p, self._state)
+        self._repair(self._offset(p), COMMENT)
+        self._mode = M_LINE_COMMENT
+        return p + 1
+
+    cdef const unsigned char* _hold(self, const unsigned char* p, int state) except NULL:
+        """What the character at `p` means will be known with the next one."""
+        self._deviate(p, state)
+        self._mode = M_HELD
+        self._held = p[0]
+        self._held_count = 1
+        return p + 1
+
+    cdef const unsigned char* _read_held(self, const unsigned char* p, const unsigned char* end) except NULL:
+        """Decide what the held character was, by the one at `p`."""
+        cdef unsigned char c = p[0]
+        cdef unsigned char held = self._held
+        cdef bint is_space = held == c'\\' and (c == c'n' or c == c'r' or c == c't')
+        cdef bint is_comment = held == c'/' and (c == c'/' or c == c'*')
+        cdef Py_ssize_t start
+        if self._mode == M_HELD_TOKEN:
+            if not is_space and not is_comment:
+                self._mode = M_TOKEN
+                self._grow_token(held, p, 1)
+                return p
+            self._end_token(p, 1)
+            if is_comment and self._prose and self._state == ROOT:
+                self._begin_token(held, self._offset(p) - 1)
+                return p
+        self._mode = M_OUTSIDE
+        start = self._offset(p) - self._held_count
+        if is_space:
+            self._repair(start, SPACE_ESCAPE)
+            return p + 1
+        if is_comment:
+            self._repair(start, COMMENT)
+            self._mode = M_LINE_COMMENT if c == c'/' else M_BLOCK_COMMENT
+            self._star = False
+            return p + 1
+        if held == c'`' and c == c'`':
+            self._held_count += 1
+            if self._held_count < 3:
+                self._mode = M_HELD
+                return p + 1
+            self._repair(start, FENCE)
+            if self._state == END:
+                self._open_fences -= 1
+                self._mode_start = start + 3
+            else:
+                self._open_fences += 1
+                self._mode = M_FENCE_LINE
+            return p + 1
+        if held == c'<' and self._state == END and c == c'/':
+            self._repair(start, TAG)
+            self._open_tags -= 1
+            self._mode = M_TAG
+            return p + 1
+        if held == c'<' and self._state == ROOT and (
+            c'A' <= c <= c'Z' or c'a' <= c <= c'z' or c == c'_' or c == c'!' or c == c'?' or c == c'|'
+        ):
+            self._mode = M_TAG
+            self._mode_start = start
+            return p + 1
+        if self._state == END:
+            self._repair(start, TRAILING)
+            self._mode = M_IGNORE
+            return p
+        self._begin_token(held, start)
+        return p
+
+    cdef const unsigned char* _read_aside(self, const unsigned char* p, const unsigned char* end) except NULL:
+        """Read on in a comment, the first line of a fence, or a tag."""
+        cdef unsigned char c
+        cdef int mode = self._mode
+        while p < end:
+            c = p[0]
+            p += 1
+            if mode == M_BLOCK_COMMENT:
+                if c == c'/' and self._star:
+                    self._mode = M_OUTSIDE
+                    return p
+                self._star = c == c'*'
+            elif mode == M_LINE_COMMENT:
+                if c == c'\n' or c == c'\r':
+                    self._mode = M_OUTSIDE
+                    return p - 1
+            elif mode == M_FENCE_LINE:
+                if c == c'\n' or c == c'\r' or c == c'{' or c == c'[' or c == c'"':
+                    self._mode = M_OUTSIDE
+                    return p - 1
+            elif c == c'>':
+                self._mode = M_OUTSIDE
+                if self._state != END:
+                    self._repair(self._mode_start, TAG)
+                    self._open_tags += 1
+                return p
+            elif c == c'<' or c == c'{' or c == c'}' or c == c'[' or c == c']' or c == c'\n':
+                if self._state == END:
+                    self._repair(self._offset(p - 1), TRAILING)
+                    self._mode = M_IGNORE
+                else:
+                    self._repair(self._mode_start, DROPPED_WORD)
+                    self._prose = True
+                    self._mode = M_OUTSIDE
+                return p - 1
+        return p
+
+    cdef const unsigned char* _after_root(self, const unsigned char* p) except NULL:
+        """Read what follows the root."""
+        cdef unsigned char c = p[0]
+        self._deviate(p, END)
+        if self._lenient:
+            if c == c'/' or c == c'#':
+                return self._begin_comment(p)
+            if c == c'`' and self._offset(p) == self._mode_start:  # a fence of more than three
+                self._mode_start += 1
+                return p + 1
+            if c == c'\\' or (c == c'`' and self._open_fences) or (c == c'<' and self._open_tags):
+                return self._hold(p, END)
+        self._repair(self._offset(p), TRAILING)
+        self._mode = M_IGNORE
+        return p
+
+    # ------------------------------------------------------------ the verdict
+
+    cdef inline Py_ssize_t _offset(self, const unsigned char* p) noexcept:
+        """The offset of a byte of the segment that is not before the last one asked for."""
+        if self._is_ascii:
+            return self._anchor_offset + (p - self._anchor)
+        self._anchor_offset += ts_characters(self._anchor, p)
+        self._anchor = p
+        return self._anchor_offset
+
+    cdef inline void _deviate(self, const unsigned char* p, int expected) noexcept:
+        if self._error_offset < 0:
+            self._deviate_at(self._offset(p), expected)
+
+    cdef void _deviate_at(self, Py_ssize_t offset, int expected) noexcept:
+        if self._error_offset < 0:
+            self._error_offset = offset
+            self._error_expected = expected
+
+    cdef int _repair(self, Py_ssize_t offset, int code) except -1:
+        self._repair_count += 1
+        if self._repairs is None:
+            self._repairs = []
+        if len(self._repairs) < MAX_REPAIRS or not self._seen >> code & 1:
+            self._repairs.append((offset, CODES[code]))
+            self._seen |= <unsigned int>1 << code
+        return 0
