@@ -165,6 +165,7 @@ class Completion:
         "_cut",
         "_ended",
         "_failed",
+        "_lost",
         "_must_answer",
         "_provider",
         "_reasoning",
@@ -194,6 +195,7 @@ class Completion:
         self._words: dict[int, str] = {}  # choice -> the last finish word
         self._ended = False  # a finish word or an end mark has come
         self._failed = False
+        self._lost = False  # a fragment or an event was lost
         self._cut: Literal["length", "content_filter"] | None = None  # what a finish word said
         self._must_answer = False  # a call came that the client must answer
         self._provider: Callable[[int], dict[str, Any] | list[dict[str, Any]]] | None = None  # writes `message`

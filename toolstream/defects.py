@@ -22,7 +22,7 @@ from toolstream._rules import BLANK, get_field, is_blank
 from toolstream.arguments import tool_call_arguments_absent
 from toolstream.types import MISSING, CompletionDefect, CompletionDefectKind
 
-__all__ = ["DEFECTS", "Severity", "detect_completion_defect"]
+__all__ = ["DEFECTS", "LOST", "Severity", "detect_completion_defect"]
 
 Severity: TypeAlias = Literal["error", "warning", "info"]
 """How grave a defect is."""
@@ -143,6 +143,9 @@ DEFECTS: Final[dict[str, tuple[Severity, str]]] = {
 }
 """code -> (severity, sentence)."""
 
+LOST: Final = frozenset(("orphan_delta", "sse_bad_json"))
+"""Codes of defects after which something may be missing."""
+
 
 # ---------------------------------------------------------------- finished messages
 
@@ -192,9 +195,6 @@ FAILED: Final = frozenset(
 )
 PROMISE: Final = frozenset(("tool_calls", "tool_call", "tool_use", "function_call", "requires_action"))
 """Finish words of all protocols, in small letters: cut by length, cut by a filter, failed, and promising calls."""
-
-LOST: Final = frozenset(("orphan_delta", "sse_bad_json"))
-"""Codes of defects after which something may be missing."""
 
 SENTENCES: Final[dict[CompletionDefectKind, str]] = {
     "error": "The provider reported an error; what came before it may be only a part.",
@@ -337,8 +337,9 @@ def _defect_of_completion(completion: Any) -> CompletionDefect | None:
     reason = _word(get_field(completion, "finish_reason"))
     if get_field(completion, "error") or reason == "error":
         return _defect("error")
-    codes = {get_field(defect, "code") for defect in get_field(completion, "defects")}
-    lost = not LOST.isdisjoint(codes)
+    lost = get_field(completion, "_lost")  # the defects kept may not reach so far
+    if lost is None:
+        lost = any(get_field(defect, "code") in LOST for defect in get_field(completion, "defects"))
     calls = get_field(completion, "calls")
     for position, call in enumerate(calls):
         kind = _own_call_defect(call, _cut(reason), lost)
@@ -352,7 +353,7 @@ def _defect_of_completion(completion: Any) -> CompletionDefect | None:
         defect = _defect_without_calls(speaks, word)
         if defect:
             return defect
-    return _defect("ended_early") if "stream_ended_early" in codes else None
+    return None if reason else _defect("ended_early")
 
 
 def _own_call_defect(call: Any, cut: _Cut | None, lost: bool) -> CompletionDefectKind | None:
@@ -365,7 +366,7 @@ def _own_call_defect(call: Any, cut: _Cut | None, lost: bool) -> CompletionDefec
     text = get_field(call, "arguments_text") or ""
     if status == "invalid":  # what is JSON and no object is readable all the same
         return "arguments_invalid" if _text_defect(text) or text.lstrip(BLANK).startswith("{") else None
-    if not is_blank(text) and get_field(call, "kind") != "custom":
+    if not is_blank(text) and get_field(call, "input") is None:  # free text does not show whether it is whole
         return "arguments_truncated"
     return cut or ("deltas_lost" if lost else "arguments_truncated")
 
