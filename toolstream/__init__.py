@@ -9,6 +9,14 @@ from toolstream.errors import LimitExceededError, StreamStalledError, ToolStream
 from toolstream.stream import ToolCallStream, aassemble, aiter_events, assemble, iter_events
 from toolstream.streaming_json import apply_changes, parse_partial_json
 from toolstream.tool_call_parser import StreamingToolCallParser, ToolCallParseResult
+from toolstream.transport import (
+    AwsEventStreamDecoder,
+    AwsMessage,
+    JsonArrayDecoder,
+    NdjsonDecoder,
+    SseDecoder,
+    SseEvent,
+)
 from toolstream.types import (
     MISSING,
     CompletedToolCall,
@@ -36,9 +44,13 @@ from toolstream.types import (
 )
 from toolstream.watchdog import StreamWatchdog
 
+__version__ = "0.1.0"
+
 __all__ = [
     "BACKEND",
     "MISSING",
+    "AwsEventStreamDecoder",
+    "AwsMessage",
     "CompletedToolCall",
     "Completion",
     "CompletionDefect",
@@ -46,6 +58,7 @@ __all__ = [
     "DefectFound",
     "Event",
     "FinishedArguments",
+    "JsonArrayDecoder",
     "JsonChange",
     "JsonPath",
     "JsonState",
@@ -53,9 +66,12 @@ __all__ = [
     "JsonValue",
     "LimitExceededError",
     "Limits",
+    "NdjsonDecoder",
     "ParsedArguments",
     "ReasoningDelta",
     "Replacement",
+    "SseDecoder",
+    "SseEvent",
     "StreamEnd",
     "StreamStalledError",
     "StreamWatchdog",
@@ -75,6 +91,7 @@ __all__ = [
     "UnknownProviderError",
     "UnparseableArguments",
     "UnsupportedType",
+    "__version__",
     "aassemble",
     "aiter_events",
     "apply_changes",
