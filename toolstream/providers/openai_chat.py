@@ -166,6 +166,8 @@ class OpenAIChat:
                 self.assembler.text(part, choice)
             elif isinstance(part, dict):
                 thinking = part.get("thinking")
+                if thinking:
+                    self._reasoning_field.setdefault(choice, "thinking")
                 if isinstance(thinking, str):
                     self.assembler.reasoning(thinking, choice)
                 elif isinstance(thinking, list):
@@ -230,14 +232,17 @@ class OpenAIChat:
         that think between calls ask for it, and others have not sent any."""
         completion = self.assembler.completion
         refusal = self._refusals.get(choice)
-        content = completion._text.read(choice) if refusal is None else ""
-        out: dict[str, Any] = {"role": "assistant", "content": content or None}
+        content: Any = (completion._text.read(choice) if refusal is None else "") or None
+        field = self._reasoning_field.get(choice)
+        if field == "thinking":  # a part of the content
+            thinking = {"type": "thinking", "thinking": [_text_part(completion._reasoning.read(choice))]}
+            content = [thinking, _text_part(content)] if content else [thinking]
+        out: dict[str, Any] = {"role": "assistant", "content": content}
         if refusal is not None:
             out["refusal"] = refusal.read()
         calls = [call for call in completion.calls if call.choice == choice]
         if calls:
-            field = self._reasoning_field.get(choice)
-            if field is not None:
+            if field is not None and field != "thinking":
                 out[field] = completion._reasoning.read(choice)
             legacy = [call for call in calls if call.kind == "legacy_function"]
             if legacy:
@@ -245,7 +250,7 @@ class OpenAIChat:
             if len(legacy) < len(calls):
                 out["tool_calls"] = [_request_call(call) for call in calls if call.kind != "legacy_function"]
         if choice in self._details:
-            out["reasoning_details"] = self._details[choice]
+            out["reasoning_details"] = _joined(self._details[choice])
         return out
 
 
@@ -254,6 +259,34 @@ def _request_call(call: ToolCall) -> dict[str, Any]:
         return {"id": call.id, "type": "custom", "custom": {"name": call.name, "input": call.input}, **call.extras}
     function = {"name": call.name, "arguments": text_arguments(call)}
     return {"id": call.id, "type": "function", "function": function, **call.extras}
+
+
+def _text_part(text: str) -> dict[str, Any]:
+    return {"type": "text", "text": text}
+
+
+def _joined(details: list[Any]) -> list[Any]:
+    """Pieces of `reasoning_details` put together: neighbours of one type and index are one block."""
+    blocks: list[Any] = []
+    texts: list[dict[str, list[str]]] = []  # of each block: text field -> pieces
+    for piece in details:
+        last = blocks[-1] if blocks else None
+        if not isinstance(piece, dict):
+            blocks.append(piece)
+            texts.append({})
+            continue
+        if not isinstance(last, dict) or any(last.get(key) != piece.get(key) for key in ("type", "index")):
+            blocks.append({})
+            texts.append({})
+        for key, value in piece.items():
+            if key in ("text", "summary", "data") and isinstance(value, str):
+                texts[-1].setdefault(key, []).append(value)
+            if value is not None or key not in blocks[-1]:
+                blocks[-1][key] = value
+    for block, fields in zip(blocks, texts, strict=True):
+        for key, pieces in fields.items():
+            block[key] = "".join(pieces)
+    return blocks
 
 
 def _meaning(word: object) -> Meaning | None:
