@@ -22,7 +22,7 @@ def run(provider: str | None, pieces: Any, **options: Any) -> toolstream.Complet
 
 def check_events(completion: toolstream.Completion, events: list[Any]) -> None:
     """One start and one end for each call, and deltas that carry the text."""
-    texts: dict[int, str] = {}
+    texts: dict[int, list[str]] = {}
     state: dict[int, str] = {}
     for event in events:
         if event.type == "tool_call.start":
@@ -32,13 +32,15 @@ def check_events(completion: toolstream.Completion, events: list[Any]) -> None:
         elif event.type == "tool_call.delta":
             position = event.call.position
             assert state[position] == "open"
-            texts[position] = event.text if event.restart else texts.get(position, "") + event.text
+            if event.restart:
+                texts[position] = []
+            texts.setdefault(position, []).append(event.text)
         elif event.type == "tool_call.end":
             assert state[event.call.position] == "open"
             state[event.call.position] = "ended"
     for call in completion.calls:
         assert state[call.position] == "ended", call
-        assert texts.get(call.position, "") == call.arguments_text
+        assert "".join(texts.get(call.position, ())) == call.arguments_text
         assert call.status != "streaming"
         if call.executable and call.input is None:
             assert isinstance(call.arguments, dict)

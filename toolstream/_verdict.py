@@ -33,9 +33,9 @@ class Verdict(NamedTuple):
     defects: list[tuple[str, int | None, str]]
 
 
-def new_parser(max_depth: int | None) -> StreamingJsonParser:
+def new_parser(max_depth: int | None, pending_scalars: str = "withhold") -> StreamingJsonParser:
     """A parser for argument text: values that never change their mind, and the repairs that can be read live."""
-    return StreamingJsonParser(pending_scalars="withhold", lenient=True, max_depth=max_depth)
+    return StreamingJsonParser(pending_scalars=pending_scalars, lenient=True, max_depth=max_depth)
 
 
 def is_lossy(parser: StreamingJsonParser) -> bool:

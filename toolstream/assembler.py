@@ -35,7 +35,7 @@ from toolstream._text import TextBuffer
 from toolstream._values import dump, extends, same_value
 from toolstream._verdict import is_lossy, judge, new_parser
 from toolstream.completion import CLIENT_KINDS, Completion, Status, ToolCall
-from toolstream.defects import DEFECTS
+from toolstream.defects import DEFECTS, LOST
 from toolstream.errors import LimitExceededError
 from toolstream.identity import Again, AssemblerIdentity, absent, assembler_index
 from toolstream.types import (
@@ -164,7 +164,6 @@ class Assembler:
         self._reported: set[tuple[int | None, str]] = set()
         self._words: set[Meaning | None] = set()  # of all finish words
         self._end_mark = False
-        self._lost = False  # a fragment or an event was lost
         self._closed = False
 
     # ------------------------------------------------------------ identity inferred
@@ -514,9 +513,7 @@ class Assembler:
     # ------------------------------------------------------------ text (rule 5)
 
     def _new_parser(self) -> StreamingJsonParser:
-        return StreamingJsonParser(
-            pending_scalars=self.pending_scalars, lenient=True, max_depth=self._limits.max_depth
-        )
+        return new_parser(self._limits.max_depth, self.pending_scalars)
 
     def _odd(self, call: ToolCall) -> _Odd:
         odd: _Odd | None = call._odd
@@ -748,7 +745,7 @@ class Assembler:
             self._start(call)
         elif call._sent_id is None:
             self._report_missing_id(call)
-        regular = regular and not self._lost
+        regular = regular and not self.completion._lost
         status: Status
         if call._free_text:
             status = "complete" if regular else "incomplete"
@@ -890,8 +887,8 @@ class Assembler:
         if key in self._reported:
             return
         self._reported.add(key)
-        if code in ("orphan_delta", "sse_bad_json"):
-            self._lost = True
+        if code in LOST:
+            completion._lost = True
         if len(completion.defects) < self._limits.max_defects:
             severity, sentence = DEFECTS[code]
             about = "" if call is None else f"call {position} ({call.name or 'no name yet'}): "
@@ -902,7 +899,7 @@ class Assembler:
 
     def lose(self) -> None:
         """Something of the stream was lost, beyond what a defect says: a call without text is not whole for certain."""
-        self._lost = True
+        self.completion._lost = True
 
     # ------------------------------------------------------------ for the stream
 
