@@ -1,0 +1,629 @@
+"""`Completion.message`: what goes into the next request, for every protocol, of whole, refused and broken streams."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from protocol_helpers import codes, run, sse
+
+import toolstream
+
+STREAMS = Path(__file__).parent / "data" / "streams"
+TEXT = '{"city":"Oslo","note":"a \\"b\\" é \\ud83d\\ude00"}'
+OSLO = {"city": "Oslo", "note": 'a "b" é 😀'}
+
+
+def function(name: str, arguments: str, id: str, **more: Any) -> dict[str, Any]:
+    return {"id": id, "type": "function", "function": {"name": name, "arguments": arguments}, **more}
+
+
+MESSAGES: dict[str, tuple[str, Any]] = {
+    "openai-chat.sse": (
+        "openai-chat",
+        {
+            "role": "assistant",
+            "content": "Let me look.",
+            "tool_calls": [function("lookup", TEXT, "call_a"), function("now", "{}", "call_b")],
+        },
+    ),
+    "mistral.sse": (
+        "mistral",
+        {
+            "role": "assistant",
+            "content": "Let me look.",
+            "tool_calls": [function("lookup", TEXT, "callaaaaa"), function("now", "{}", "callbbbbb")],
+        },
+    ),
+    "openai-responses.sse": (
+        "openai-responses",
+        [
+            {"id": "rs_1", "type": "reasoning", "summary": [], "encrypted_content": "ZW5jcnlwdGVk"},
+            {
+                "id": "msg_1",
+                "type": "message",
+                "role": "assistant",
+                "status": "completed",
+                "content": [{"type": "output_text", "text": "Let me look.", "annotations": []}],
+            },
+            {
+                "id": "fc_1",
+                "type": "function_call",
+                "status": "completed",
+                "call_id": "call_a",
+                "name": "lookup",
+                "arguments": TEXT,
+            },
+            {
+                "id": "fc_2",
+                "type": "function_call",
+                "status": "completed",
+                "call_id": "call_b",
+                "name": "now",
+                "arguments": "{}",
+            },
+        ],
+    ),
+    "anthropic.sse": (
+        "anthropic",
+        {
+            "role": "assistant",
+            "content": [
+                {"type": "thinking", "thinking": "Two tools.", "signature": "c2lnbmF0dXJl"},
+                {"type": "text", "text": "Let me look."},
+                {"type": "tool_use", "id": "toolu_a", "name": "lookup", "input": OSLO},
+                {"type": "tool_use", "id": "toolu_b", "name": "now", "input": {}},
+            ],
+        },
+    ),
+    "gemini.sse": (
+        "gemini",
+        {
+            "role": "model",
+            "parts": [
+                {"text": "Let me look."},
+                {
+                    "functionCall": {"name": "lookup", "args": OSLO, "id": "aaaaaaaa"},
+                    "thoughtSignature": "c2lnbmF0dXJl",
+                },
+                {"functionCall": {"name": "now", "args": {}, "id": "bbbbbbbb"}},
+            ],
+        },
+    ),
+    "gemini-partial.sse": (
+        "gemini",
+        {
+            "role": "model",
+            "parts": [
+                {"text": "Let me look."},
+                {"functionCall": {"name": "lookup", "args": OSLO}, "thoughtSignature": "c2lnbmF0dXJl"},
+                {"functionCall": {"name": "now", "args": {}}},
+            ],
+        },
+    ),
+    "gemini-interactions.sse": (
+        "gemini-interactions",
+        [
+            {"type": "model_output", "content": [{"type": "text", "text": "Let me look."}]},
+            {"type": "function_call", "id": "aaaaaaaa", "name": "lookup", "arguments": OSLO},
+            {"type": "function_call", "id": "bbbbbbbb", "name": "now", "arguments": {}},
+        ],
+    ),
+    "bedrock-converse.eventstream": (
+        "bedrock-converse",
+        {
+            "role": "assistant",
+            "content": [
+                {"text": "Let me look."},
+                {"toolUse": {"toolUseId": "tooluse_a", "name": "lookup", "input": OSLO}},
+                {"toolUse": {"toolUseId": "tooluse_b", "name": "now", "input": {}}},
+            ],
+        },
+    ),
+    "cohere.sse": (
+        "cohere",
+        {
+            "role": "assistant",
+            "tool_calls": [function("lookup", TEXT, "lookup_a"), function("now", "{}", "now_b")],
+            "tool_plan": "Let me look.",
+        },
+    ),
+    "ollama.ndjson": (
+        "ollama",
+        {
+            "role": "assistant",
+            "content": "Let me look.",
+            "tool_calls": [
+                {"id": "call_a", "function": {"name": "lookup", "arguments": OSLO, "index": 0}},
+                {"id": "call_b", "function": {"name": "now", "arguments": {}, "index": 1}},
+            ],
+        },
+    ),
+}
+
+
+@pytest.mark.parametrize("name", MESSAGES)
+def test_recorded(name: str) -> None:
+    provider, message = MESSAGES[name]
+    completion = run(provider, [(STREAMS / name).read_bytes()])
+    assert completion.message() == message
+    assert completion.message() == message  # reading it changes nothing
+    assert codes(completion) == []
+
+
+def answer_ids(value: Any) -> list[str]:
+    """The ids under which a message holds its calls, wherever the protocol has them."""
+    found = []
+    if isinstance(value, list):
+        found = [one for inner in value for one in answer_ids(inner)]
+    elif isinstance(value, dict):
+        for key, inner in value.items():
+            if key in ("call_id", "toolUseId") or (key == "id" and ("name" in value or "function" in value)):
+                if key != "id" or "call_id" not in value:
+                    found.append(inner)
+            else:
+                found += answer_ids(inner)
+    return found
+
+
+@pytest.mark.parametrize("name", MESSAGES)
+def test_of_a_stream_that_dies_at_any_byte(name: str) -> None:
+    """Plain JSON always, and every call that was announced is in it under the id that its answer must name."""
+    provider = MESSAGES[name][0]
+    data = (STREAMS / name).read_bytes()
+    for at in range(0, len(data), 17):
+        completion = run(provider, [data[:at]])
+        broken = completion.message()
+        json.dumps(broken, allow_nan=False)
+        if name != "gemini-partial.sse":  # calls without ids
+            assert sorted(answer_ids(broken)) == sorted(str(call.id) for call in completion.calls)
+        text = json.dumps(broken)
+        for call in completion.calls:
+            assert json.dumps(call.name) in text
+            if call.executable:
+                assert call.arguments in (OSLO, {})
+
+
+def test_before_the_protocol_is_known() -> None:
+    with pytest.raises(ValueError, match="not known"):
+        toolstream.ToolCallStream().completion.message()
+
+
+def message(provider: str, *events: dict[str, Any]) -> Any:
+    return run(provider, events).message()
+
+
+# ---------------------------------------------------------------- Chat Completions
+
+
+def chunk(finish: str | None = None, index: int = 0, **delta: Any) -> dict[str, Any]:
+    return {"choices": [{"index": index, "delta": delta, "finish_reason": finish}]}
+
+
+def test_chat_refused_calls_are_as_sent() -> None:
+    got = message(
+        "openai-chat",
+        chunk(tool_calls=[{"index": 0, **function("f", '{"x": C:\\', "a")}]),
+        chunk(tool_calls=[{"index": 1, **function("g", '{"y"', "b")}], finish="length"),
+    )
+    assert got["content"] is None
+    assert got["tool_calls"] == [function("f", '{"x": C:\\', "a"), function("g", '{"y"', "b")]
+
+
+def test_chat_generated_and_distinct_ids() -> None:
+    completion = run(
+        "openai-chat",
+        [
+            chunk(tool_calls=[{"index": i, **function("f", "{}", id)} for i, id in enumerate(["", "a", "a"])]),
+            chunk("stop"),
+        ],
+    )
+    assert [one["id"] for one in completion.message()["tool_calls"]] == [call.id for call in completion.calls]
+    assert completion.calls[1].id == "a"
+
+
+def test_chat_vendor_fields() -> None:
+    signature = {"google": {"thought_signature": "c2ln"}}
+    got = message(
+        "openai-chat",
+        chunk(role="assistant", reasoning_content="Hm", content=""),
+        chunk(reasoning_content="m."),
+        chunk(tool_calls=[{"index": 0, **function("f", "", "a"), "extra_content": signature}], finish="stop"),
+    )
+    assert got == {
+        "role": "assistant",
+        "content": None,
+        "reasoning_content": "Hmm.",
+        "tool_calls": [function("f", "{}", "a", extra_content=signature)],
+    }
+
+
+def test_chat_reasoning_details_are_joined() -> None:
+    def text(piece: str | None, index: int, **more: Any) -> dict[str, Any]:
+        return {"type": "reasoning.text", "text": piece, "index": index, "format": "anthropic", **more}
+
+    got = message(
+        "openai-chat",
+        chunk(reasoning="I ", reasoning_details=[text("I ", 0)]),
+        chunk(reasoning="see", reasoning_details=[text("see", 0), text(None, 0, signature="c2ln")]),
+        chunk(reasoning_details=[{"type": "reasoning.encrypted", "data": "eA==", "id": "r", "index": 1}]),
+        chunk(tool_calls=[{"index": 0, **function("f", "{}", "a")}], finish="tool_calls"),
+    )
+    assert got["reasoning"] == "I see"
+    assert got["reasoning_details"] == [
+        text("I see", 0, signature="c2ln"),
+        {"type": "reasoning.encrypted", "data": "eA==", "id": "r", "index": 1},
+    ]
+
+
+def test_chat_legacy_custom_and_refusal() -> None:
+    got = message("openai-chat", chunk(function_call={"name": "f", "arguments": '{"x"'}), chunk(finish="function_call"))
+    assert got["function_call"] == {"name": "f", "arguments": '{"x"'}
+    custom = {"index": 0, "id": "a", "type": "custom", "custom": {"name": "run", "input": "x = {"}}
+    got = message("openai-chat", chunk(tool_calls=[custom], finish="tool_calls"))
+    assert got["tool_calls"] == [{"id": "a", "type": "custom", "custom": {"name": "run", "input": "x = {"}}]
+    assert message("openai-chat", chunk(refusal="No", finish="stop")) == {
+        "role": "assistant",
+        "content": None,
+        "refusal": "No",
+    }
+
+
+def test_chat_choices() -> None:
+    completion = run(
+        "openai-chat",
+        [
+            chunk(index=0, content="zero"),
+            chunk(index=1, tool_calls=[{"index": 0, **function("f", "{}", "a")}]),
+            chunk(index=0, tool_calls=[{"index": 0, **function("g", "{}", "a")}]),
+        ],
+    )
+    assert completion.message(0)["tool_calls"] == [function("g", "{}", "a")]
+    assert completion.message(1) == {"role": "assistant", "content": None, "tool_calls": [function("f", "{}", "a")]}
+
+
+def test_mistral_thinking_is_content() -> None:
+    thinking = {"type": "thinking", "thinking": [{"type": "text", "text": "Hm"}]}
+    got = message(
+        "mistral",
+        chunk(content=[thinking]),
+        chunk(content=[{"type": "text", "text": "So"}]),
+        chunk(tool_calls=[{**function("f", "{}", "abcdefghi"), "index": 0}], finish="tool_calls"),
+    )
+    assert got["content"] == [thinking, {"type": "text", "text": "So"}]
+    assert "reasoning_content" not in got
+
+
+def test_mistral_generated_ids_have_the_form_that_requests_take() -> None:
+    calls = [{"function": {"name": "f", "arguments": "{}"}}]
+    id = message("mistral", chunk(tool_calls=calls, finish="tool_calls"))["tool_calls"][0]["id"]
+    assert (len(id), id.isalnum()) == (9, True)
+
+
+# ---------------------------------------------------------------- Responses
+
+
+def test_responses_of_a_broken_stream() -> None:
+    def added(index: int, **item: Any) -> dict[str, Any]:
+        return {"type": "response.output_item.added", "output_index": index, "item": item}
+
+    completion = run(
+        "openai-responses",
+        [
+            added(0, type="reasoning", id="rs_1", summary=[], encrypted_content=""),
+            added(1, type="message", id="msg_1", role="assistant", status="in_progress", content=[]),
+            {
+                "type": "response.output_text.delta",
+                "item_id": "msg_1",
+                "output_index": 1,
+                "content_index": 0,
+                "delta": "Le",
+            },
+            {
+                "type": "response.output_text.delta",
+                "item_id": "msg_1",
+                "output_index": 1,
+                "content_index": 0,
+                "delta": "t",
+            },
+            added(2, type="web_search_call", id="ws_1", status="in_progress"),
+            added(3, type="function_call", id="fc_1", call_id="c1", name="f", arguments="", status="in_progress"),
+            {"type": "response.function_call_arguments.delta", "item_id": "fc_1", "output_index": 3, "delta": '{"x'},
+            added(4, type="custom_tool_call", id="ct_1", call_id="c2", name="run", input=""),
+            {"type": "response.custom_tool_call_input.delta", "item_id": "ct_1", "output_index": 4, "delta": "x ="},
+            added(5, type="shell_call", id="sh_1", call_id="c3", status="in_progress", action={"commands": []}),
+            {"type": "response.shell_call_command.delta", "output_index": 5, "command_index": 0, "delta": "ls"},
+        ],
+    )
+    assert completion.message() == [
+        {
+            "type": "message",
+            "id": "msg_1",
+            "role": "assistant",
+            "status": "incomplete",
+            "content": [{"type": "output_text", "text": "Let", "annotations": []}],
+        },
+        {
+            "type": "function_call",
+            "id": "fc_1",
+            "call_id": "c1",
+            "name": "f",
+            "arguments": '{"x',
+            "status": "incomplete",
+        },
+        {"type": "custom_tool_call", "id": "ct_1", "call_id": "c2", "name": "run", "input": "x ="},
+        {
+            "type": "shell_call",
+            "id": "sh_1",
+            "call_id": "c3",
+            "status": "incomplete",
+            "action": {"commands": ["ls"]},
+        },
+    ]
+
+
+def test_responses_drops_what_only_answers_have() -> None:
+    shell = {"type": "shell_call", "id": "s", "call_id": "c", "status": "completed", "created_by": "x", "action": {}}
+    parsed = {"type": "output_text", "text": "{}", "annotations": [], "parsed": {"a": 1}}
+    said = {"type": "message", "id": "m", "role": "assistant", "status": "completed", "content": [parsed]}
+    call = {"type": "function_call", "call_id": "d", "name": "f", "arguments": "{}", "parsed_arguments": {"a": 1}}
+    done = {"type": "response.completed", "response": {"status": "completed", "output": [shell, said, call]}}
+    assert message("openai-responses", done) == [
+        {"type": "shell_call", "id": "s", "call_id": "c", "status": "completed", "action": {}},
+        {**said, "content": [{"type": "output_text", "text": "{}", "annotations": []}]},
+        {"type": "function_call", "call_id": "d", "name": "f", "arguments": "{}"},
+    ]
+
+
+def test_responses_keeps_items_of_the_server_and_unknown_ones() -> None:
+    items = [
+        {"type": "mcp_list_tools", "id": "l", "server_label": "s", "tools": []},
+        {"type": "mcp_call", "id": "m", "server_label": "s", "name": "f", "arguments": '{"x":1}', "output": "y"},
+        {"type": "web_search_call", "id": "w", "status": "completed", "action": {"type": "search", "query": "q"}},
+        {"type": "compaction", "id": "k", "encrypted_content": "eA=="},
+        {"type": "brand_new_item", "id": "n", "x": 1},
+    ]
+    done = {"type": "response.completed", "response": {"status": "completed", "output": items}}
+    assert message("openai-responses", done) == items
+
+
+# ---------------------------------------------------------------- Anthropic and Bedrock
+
+
+def start(index: int, **block: Any) -> dict[str, Any]:
+    return {"type": "content_block_start", "index": index, "content_block": block}
+
+
+def delta(index: int, kind: str, **fields: Any) -> dict[str, Any]:
+    return {"type": "content_block_delta", "index": index, "delta": {"type": kind, **fields}}
+
+
+def stop(index: int) -> dict[str, Any]:
+    return {"type": "content_block_stop", "index": index}
+
+
+def test_anthropic_blocks_of_every_kind() -> None:
+    result = {"type": "web_search_tool_result", "tool_use_id": "s1", "content": []}
+    citation = {"type": "char_location", "cited_text": "x"}
+    got = message(
+        "anthropic",
+        start(0, type="redacted_thinking", data="eA=="),
+        stop(0),
+        start(1, type="server_tool_use", id="s1", name="web_search", input={}),
+        delta(1, "input_json_delta", partial_json='{"query":"tea"}'),
+        stop(1),
+        start(2, **result),
+        stop(2),
+        start(3, type="text", text="", citations=[]),
+        delta(3, "text_delta", text="Tea."),
+        delta(3, "citations_delta", citation=citation),
+        stop(3),
+        start(4, type="mcp_tool_use", id="m1", name="ask", server_name="s", input={"q": 1}),
+        stop(4),
+        start(5, type="tool_use", id="t1", name="f", input={}, cache_control={"type": "ephemeral"}),
+        delta(5, "input_json_delta", partial_json='{"x": C:\\'),
+        stop(5),
+        start(6, type="text", text=""),
+        stop(6),
+        {"type": "message_delta", "delta": {"stop_reason": "tool_use"}},
+        {"type": "message_stop"},
+    )
+    assert got["content"] == [
+        {"type": "redacted_thinking", "data": "eA=="},
+        {"type": "server_tool_use", "id": "s1", "name": "web_search", "input": {"query": "tea"}},
+        result,
+        {"type": "text", "text": "Tea.", "citations": [citation]},
+        {"type": "mcp_tool_use", "id": "m1", "name": "ask", "input": {"q": 1}, "server_name": "s"},
+        {
+            "type": "tool_use",
+            "id": "t1",
+            "name": "f",
+            "input": {"INVALID_JSON": '{"x": C:\\'},
+            "cache_control": {"type": "ephemeral"},
+        },
+    ]
+
+
+def test_anthropic_of_a_broken_stream() -> None:
+    got = message(
+        "anthropic",
+        start(0, type="thinking", thinking="", signature=""),
+        delta(0, "thinking_delta", thinking="Hm"),
+        start(1, type="server_tool_use", id="s1", name="web_search", input={}),
+        delta(1, "input_json_delta", partial_json='{"que'),
+        start(2, type="tool_use", id="t1", name="f", input={}),
+    )
+    assert got["content"] == [{"type": "tool_use", "id": "t1", "name": "f", "input": {}}]
+
+
+def test_bedrock_blocks_of_every_kind() -> None:
+    def piece(index: int, **fields: Any) -> dict[str, Any]:
+        return {"contentBlockDelta": {"contentBlockIndex": index, "delta": fields}}
+
+    def begin(index: int, **fields: Any) -> dict[str, Any]:
+        return {"contentBlockStart": {"contentBlockIndex": index, "start": fields}}
+
+    def end(index: int) -> dict[str, Any]:
+        return {"contentBlockStop": {"contentBlockIndex": index}}
+
+    got = message(
+        "bedrock-converse",
+        piece(0, reasoningContent={"text": "Hm"}),
+        piece(0, reasoningContent={"signature": "c2ln"}),
+        end(0),
+        piece(1, reasoningContent={"redactedContent": "eA=="}),
+        end(1),
+        begin(2, toolUse={"toolUseId": "n1", "name": "nova_grounding", "type": "server_tool_use"}),
+        piece(2, toolUse={"input": '{"q":1}'}),
+        end(2),
+        begin(3, toolResult={"toolUseId": "n1", "type": "nova_grounding_result", "status": "success"}),
+        piece(3, toolResult=[{"text": "found"}]),
+        end(3),
+        piece(4, text="Tea"),
+        piece(4, citation={"title": "T"}),
+        end(4),
+        begin(5, toolUse={"toolUseId": "t1", "name": "f"}),
+        piece(5, toolUse={"input": '{"x"'}),
+        piece(6, reasoningContent={"text": "never signed"}),
+    )
+    assert got["content"] == [
+        {"reasoningContent": {"reasoningText": {"text": "Hm", "signature": "c2ln"}}},
+        {"reasoningContent": {"redactedContent": "eA=="}},
+        {"toolUse": {"toolUseId": "n1", "name": "nova_grounding", "input": {"q": 1}, "type": "server_tool_use"}},
+        {
+            "toolResult": {
+                "toolUseId": "n1",
+                "type": "nova_grounding_result",
+                "status": "success",
+                "content": [{"text": "found"}],
+            }
+        },
+        {"citationsContent": {"content": [{"text": "Tea"}], "citations": [{"title": "T"}]}},
+        {"toolUse": {"toolUseId": "t1", "name": "f", "input": {"INVALID_JSON": '{"x"'}}},
+    ]
+
+
+# ---------------------------------------------------------------- Gemini
+
+
+def parts(*several: dict[str, Any], **fields: Any) -> dict[str, Any]:
+    return {"candidates": [{"content": {"role": "model", "parts": list(several)}, **fields}]}
+
+
+def test_gemini_signatures_keep_their_parts() -> None:
+    """Text is joined, but never across a signature, nor thoughts with text."""
+    got = message(
+        "gemini",
+        parts({"text": "Hm", "thought": True}),
+        parts({"text": "m", "thought": True}),
+        parts({"text": "Yes"}, {"text": ", so"}),
+        parts({"text": " it", "thoughtSignature": "c2lnMQ=="}),
+        parts({"text": " is"}),
+        parts({"text": "", "thoughtSignature": "c2lnMg=="}),
+        parts({"functionCall": {"name": "f", "args": {"x": 1}}, "thoughtSignature": "c2lnMw=="}),
+        parts({"text": ""}, finishReason="STOP"),
+    )
+    assert got["parts"] == [
+        {"text": "Hmm", "thought": True},
+        {"text": "Yes, so"},
+        {"text": " it", "thoughtSignature": "c2lnMQ=="},
+        {"text": " is"},
+        {"text": "", "thoughtSignature": "c2lnMg=="},
+        {"functionCall": {"name": "f", "args": {"x": 1}}, "thoughtSignature": "c2lnMw=="},
+    ]
+
+
+def test_gemini_refused_calls() -> None:
+    streamed = {"functionCall": {"name": "f", "willContinue": True}}
+    piece = {"functionCall": {"partialArgs": [{"jsonPath": "$.x", "stringValue": "a", "willContinue": True}]}}
+    got = message("gemini", parts(streamed), parts(piece), parts(finishReason="MAX_TOKENS"))
+    assert got["parts"] == [{"functionCall": {"name": "f", "args": {"INVALID_JSON": '{"x":"a'}}}]
+
+
+def test_gemini_interactions_steps() -> None:
+    def step(index: int, **fields: Any) -> dict[str, Any]:
+        return {"event_type": "step.start", "index": index, "step": fields}
+
+    def change(index: int, **fields: Any) -> dict[str, Any]:
+        return {"event_type": "step.delta", "index": index, "delta": fields}
+
+    def end(index: int) -> dict[str, Any]:
+        return {"event_type": "step.stop", "index": index}
+
+    found = [{"url": "u"}]
+    got = message(
+        "gemini-interactions",
+        step(0, type="thought"),
+        change(0, type="thought_summary", content={"type": "text", "text": "Hm"}),
+        change(0, type="thought_signature", signature="c2ln"),
+        end(0),
+        step(1, type="google_search_call", id="g1", arguments={}),
+        change(1, type="google_search_call", arguments={"queries": ["q"]}, signature="c2ln"),
+        end(1),
+        step(2, type="google_search_result", call_id="g1", result=[]),
+        change(2, type="google_search_result", result=found, signature="c2ln"),
+        end(2),
+        step(3, type="model_output"),
+        change(3, type="text", text="So"),
+        end(3),
+        step(4, type="function_call", id="f1", name="f", arguments={}, signature="c2ln"),
+        change(4, type="arguments_delta", arguments='{"x"'),
+        {"event_type": "interaction.completed", "interaction": {"status": "incomplete"}},
+    )
+    assert got == [
+        {"type": "thought", "signature": "c2ln", "summary": [{"type": "text", "text": "Hm"}]},
+        {"type": "google_search_call", "id": "g1", "arguments": {"queries": ["q"]}, "signature": "c2ln"},
+        {"type": "google_search_result", "call_id": "g1", "result": found, "signature": "c2ln"},
+        {"type": "model_output", "content": [{"type": "text", "text": "So"}]},
+        {"type": "function_call", "id": "f1", "name": "f", "arguments": {"INVALID_JSON": '{"x"'}, "signature": "c2ln"},
+    ]
+
+
+# ---------------------------------------------------------------- Cohere and Ollama
+
+
+def test_cohere_content_and_citations() -> None:
+    def event(type: str, **inner: Any) -> dict[str, Any]:
+        return {"type": type, "index": 0, "delta": {"message": inner}}
+
+    citation = {"start": 0, "end": 3, "text": "Tea", "sources": []}
+    got = message(
+        "cohere",
+        event("content-start", content={"type": "thinking", "thinking": ""}),
+        event("content-delta", content={"thinking": "Hm"}),
+        event("content-start", content={"type": "text", "text": ""}),
+        event("content-delta", content={"text": "Te"}),
+        event("content-delta", content={"text": "a"}),
+        event("citation-start", citations=citation),
+        {"type": "message-end", "delta": {"finish_reason": "COMPLETE"}},
+    )
+    assert got == {
+        "role": "assistant",
+        "content": [{"type": "thinking", "thinking": "Hm"}, {"type": "text", "text": "Tea"}],
+        "citations": [citation],
+    }
+
+
+def test_ollama_thinking_and_old_servers() -> None:
+    call = {"function": {"name": "f", "arguments": {"x": 1}}}
+    completion = run(
+        "ollama",
+        [
+            {"message": {"role": "assistant", "content": "", "thinking": "Hm"}, "done": False},
+            {"message": {"role": "assistant", "content": "", "tool_calls": [call]}, "done": False},
+            {"message": {"role": "assistant", "content": ""}, "done": True, "done_reason": "stop"},
+        ],
+    )
+    assert completion.message() == {
+        "role": "assistant",
+        "content": "",
+        "thinking": "Hm",
+        "tool_calls": [{"id": completion.calls[0].id, **call}],
+    }
+
+
+def test_bytes_and_events_give_the_same() -> None:
+    events = [chunk(tool_calls=[{"index": 0, **function("f", '{"x":1}', "a")}]), chunk("tool_calls")]
+    assert run(None, [sse(events, done=True)]).message() == message("openai-chat", *events)
