@@ -232,6 +232,7 @@ class Assembler:
             assert number is not None
             lane.waiting.setdefault(number, []).append(text)
             return None
+        repeats_id = call is not None and sent_id is not None and sent_id == call._sent_id
         if call is None:
             waited = "".join(lane.waiting.pop(number, ())) if number is not None else ""
             call = self._open(lane, home, choice, number, id, name, kind, kind == "custom")
@@ -250,7 +251,7 @@ class Assembler:
             self.defect(index_code, call)
         if isinstance(arguments, str) or arguments is None:
             if text:
-                self._append(call, text, sent_id is not None and sent_id == call._sent_id)
+                self._append(call, text, repeats_id)
         else:
             self.whole(call, arguments, normal=False)
         return call
