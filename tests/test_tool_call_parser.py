@@ -324,7 +324,7 @@ steps = st.one_of(
 
 
 @given(st.lists(steps, max_size=16))
-@settings(max_examples=700, deadline=None)
+@settings(max_examples=400, deadline=None)
 def test_it_does_what_the_plain_rules_do(script):
     parser, plain = StreamingToolCallParser(), PlainParser()
     results = []
