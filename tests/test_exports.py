@@ -30,8 +30,8 @@ def test_all_is_the_public_names():
 def test_a_public_name_exists_and_is_documented(name):
     thing = getattr(toolstream, name)
     if inspect.isclass(thing) or inspect.isroutine(thing):
-        assert thing.__doc__
-        assert not thing.__doc__.startswith(f"{name}("), "a generated docstring explains nothing"
+        signature, _, words = (thing.__doc__ or "").partition("\n")
+        assert words if signature.startswith(f"{name}(") else signature, "a generated signature explains nothing"
 
 
 @pytest.mark.parametrize("name", NAMES)
