@@ -177,7 +177,9 @@ class Anthropic(BlockProvider):
             if not isinstance(block, Block):
                 self.assembler.end(block, regular=False)
         self._abandoned = True
-        self.assembler.error({"type": "message_restarted", "message": "another message began before this one was whole"})
+        self.assembler.error(
+            {"type": "message_restarted", "message": "another message began before this one was whole"}
+        )
 
 
 def _extras(kind: str, block: dict[str, Any]) -> dict[str, Any]:
