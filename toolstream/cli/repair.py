@@ -74,11 +74,10 @@ def repair(options: argparse.Namespace) -> int:
 
 
 def _notes(parser: StreamingJsonParser, text: str) -> list[dict[str, Any]]:
-    """Each repair, then what is strictly wrong and no repair, then where the text was cut: with line and column."""
+    """Each repair (or the first error, should there be none), then where the text was cut: with line and column."""
     found = [(offset, code, REPAIRED[code]) for offset, code in parser.repairs]
-    if parser.error is not None and all(offset != parser.error.offset for offset, _, _ in found):
+    if parser.error is not None and not found:
         found.append((parser.error.offset, "invalid", f"no JSON here: {parser.error.message}"))
-    found.sort(key=lambda note: note[0])
     if not parser.complete:
         where = f" inside {path_text(parser.open_path)}" if parser.depth else ""
         found.append((len(text), "cut", f"the text ends{where} before the value is whole; the rest is left out"))

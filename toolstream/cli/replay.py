@@ -66,12 +66,12 @@ def _replay(source: Source, options: argparse.Namespace, provider: str | None) -
 
         with LiveView(source.name) as view:
             outcome = drive(source, pieces, view.see, provider=provider, changes=True)
-        _print_end(outcome, defects=True)
+        _print_end(outcome, shown_before=False)
     else:
         log = Log(at_once=source.live or is_terminal(sys.stdout))
         outcome = drive(source, pieces, log.see, provider=provider, changes=True)
         print()
-        _print_end(outcome, defects=False)
+        _print_end(outcome, shown_before=True)
     if outcome.trouble is not None:
         raise outcome.trouble
     return outcome.code
@@ -151,8 +151,8 @@ def defect_text(defect: Any) -> str:
     return clean(f"{defect.code}: {defect.message}")
 
 
-def _print_end(outcome: Outcome, *, defects: bool) -> None:
-    """The finished calls and what is to be known about the whole stream; `defects` unless they have been shown."""
+def _print_end(outcome: Outcome, *, shown_before: bool) -> None:
+    """The finished calls, and what is to be known about the stream as a whole unless a log has it."""
     colours = Colours(sys.stdout)
     completion = outcome.completion
     facts = [
@@ -170,8 +170,10 @@ def _print_end(outcome: Outcome, *, defects: bool) -> None:
             print(f"   {value_text(call.arguments, LONGEST_VALUE)}")
         else:
             print(f"   text so far: {clean(shorten(call.arguments_text, LONGEST_VALUE)) or '(none)'}")
-    if not defects:
+    if shown_before:
         return
+    if completion.text:
+        print(f"text  {value_text(completion.text, LONGEST_VALUE)}")
     for defect in completion.defects[:MOST_DEFECTS]:
         print(colours(f"{defect.severity}  {defect_text(defect)}", SEVERITY_COLOURS[defect.severity]))
     if completion.defect_count > MOST_DEFECTS:
