@@ -7,6 +7,7 @@ piece, reading costs the text once after it has grown.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from io import StringIO
 
 __all__ = ["TextBuffer", "join_halves"]
@@ -22,24 +23,26 @@ def join_halves(text: str) -> str:
 class TextBuffer:
     """Text that grows by pieces."""
 
-    __slots__ = ("_pieces", "_text", "length")
+    __slots__ = ("_pieces", "_read", "_text", "append")
 
     def __init__(self) -> None:
         self._pieces = StringIO()  # gathers pieces without an object for each
-        self._text: str | None = ""  # all pieces joined, if that was asked for since the last one
-        self.length = 0
-        """Of all pieces, in code points, halves counted one by one."""
-
-    def append(self, piece: str) -> None:
+        self._text = ""  # the first `_read` characters, joined
+        self._read = 0
+        self.append: Callable[[str], int] = self._pieces.write
         """Add a piece."""
-        self._pieces.write(piece)
-        self.length += len(piece)
-        self._text = None
+
+    @property
+    def length(self) -> int:
+        """Of all pieces, in code points, halves counted one by one."""
+        return self._pieces.tell()
 
     def read(self) -> str:
         """All text so far."""
-        if self._text is None:
+        length = self._pieces.tell()
+        if length != self._read:
             self._text = join_halves(self._pieces.getvalue())
+            self._read = length
         return self._text
 
     def read_until(self, length: int) -> str:

@@ -55,6 +55,7 @@ class ToolCallStream:
         "_damaged",
         "_decoder",
         "_error",
+        "_feed",
         "_framing",
         "_head",
         "_loads",
@@ -62,6 +63,7 @@ class ToolCallStream:
         "_pending",
         "_pieces",
         "_provider",
+        "_ready",
         "_size",
         "unread",
     )
@@ -87,6 +89,8 @@ class ToolCallStream:
         self._loads: Callable[[str], Any] = exact_loads
         self._provider: Provider | None = None
         self._pending: list[dict[str, Any] | None] = []  # events until the protocol is recognised; `None`: the end mark
+        self._feed: Callable[[dict[str, Any]], None]
+        self._ready = False  # the protocol is known, pieces are welcome and not counted
         self._size = 0
         self.unread: list[Any] = []
         """The pieces fed while the protocol was not recognised, as they were given; empty once it is."""
@@ -116,20 +120,19 @@ class ToolCallStream:
         `UnknownProviderError` when 64 KB have come and no protocol fits; all that was read stays readable, later
         pieces are refused with the same error, and `close` still ends every call.
         """
-        if self._error is not None:
-            raise self._error
-        if self._closed:
-            raise ToolStreamError("the stream is closed")
+        assembler = self._assembler
         try:
-            if self._max_pieces is not None and self._pieces >= self._max_pieces:
-                raise LimitExceededError(f"more than max_pieces={self._max_pieces} pieces")
-            self._assembler.piece = self._pieces
-            self._pieces += 1
-            self._take(piece)
+            if self._ready and type(piece) is dict and "chunk" not in piece:
+                assembler.piece = self._pieces
+                self._pieces += 1
+                self._feed(piece)
+            else:
+                self._take(piece)
         except (LimitExceededError, UnknownProviderError) as error:
             self._error = error
+            self._ready = False
             raise
-        return self._assembler.take()
+        return assembler.take()
 
     def close(self) -> list[Event]:
         """The source has ended, or is given up: every call gets its verdict, `StreamEnd` is the last event.
@@ -139,6 +142,7 @@ class ToolCallStream:
         if self._closed:
             return []
         self._closed = True
+        self._ready = False
         self._assembler.piece = self._pieces
         if self._error is None:
             self._flush()
@@ -149,6 +153,14 @@ class ToolCallStream:
     # ------------------------------------------------------------ pieces to messages
 
     def _take(self, piece: Any) -> None:
+        if self._error is not None:
+            raise self._error
+        if self._closed:
+            raise ToolStreamError("the stream is closed")
+        if self._max_pieces is not None and self._pieces >= self._max_pieces:
+            raise LimitExceededError(f"more than max_pieces={self._max_pieces} pieces")
+        self._assembler.piece = self._pieces
+        self._pieces += 1
         if isinstance(piece, dict):
             self._event(piece)
         elif isinstance(piece, (bytes, bytearray, memoryview)):
@@ -313,6 +325,8 @@ class ToolCallStream:
                 self._assembler.end_mark()
             else:
                 provider.feed(event)
+        self._feed = provider.feed
+        self._ready = self._max_pieces is None
 
 
 def iter_events(pieces: Iterable[Any], provider: str | None = None, **options: Any) -> Iterator[Event]:

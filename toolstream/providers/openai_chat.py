@@ -67,15 +67,22 @@ class OpenAIChat:
 
     def feed(self, event: dict[str, Any]) -> None:
         """One chunk, or one event of the SDK's stream helper, which has the chunk inside."""
-        chunk = event.get("chunk")
-        if isinstance(chunk, dict):
-            event = chunk
         choices = event.get("choices")
         if choices and isinstance(choices, list):
-            self._choices(choices)
-        elif event.get("object") == "error" or _is_error_type(event.get("type")):
-            self.assembler.error(event.get("error") or event)
-            return
+            if len(choices) == 1:
+                self._choice(choices[0])
+            else:
+                self._choices(choices)
+        else:
+            chunk = event.get("chunk")
+            if isinstance(chunk, dict):
+                event = chunk
+                if event.get("choices"):
+                    self.feed(event)
+                    return
+            if event.get("object") == "error" or _is_error_type(event.get("type")):
+                self.assembler.error(event.get("error") or event)
+                return
         error = event.get("error")
         if error:
             self.assembler.error(error)
@@ -94,50 +101,53 @@ class OpenAIChat:
     # ------------------------------------------------------------ choices
 
     def _choices(self, choices: list[Any]) -> None:
-        finishes = []
-        seen: set[int] | None = set() if len(choices) > 1 else None
+        """Several choices: the deltas of all come before the finish words."""
+        seen: set[int] = set()
         for choice in choices:
-            if not isinstance(choice, dict):
-                continue
-            number = choice.get("index")
-            if type(number) is not int:
-                number = int(number) if isinstance(number, str) and number.isdecimal() and len(number) < 10 else 0
-            if seen is not None:
+            if isinstance(choice, dict):
+                number = _choice_number(choice)
                 if number in seen:
                     self.assembler.defect("choice_repeated_in_chunk")
                 seen.add(number)
-            delta = choice.get("delta")
-            if delta is None:
-                delta = choice.get("message")  # some servers send the last part as a whole message
-            if delta and isinstance(delta, dict):
-                self._message(number, delta)
-            if choice.get("error"):
-                self.assembler.error(choice["error"])
-            word = choice.get("finish_reason")
-            if word:
-                finishes.append((number, word, choice.get("native_finish_reason")))
-        for number, word, native in finishes:
-            meaning = _meaning(native)
-            if meaning not in _CUTS:
-                meaning = _meaning(word)
-            self.assembler.finish(word, meaning, number)
+                self._choice({**choice, "finish_reason": None})
+        for choice in choices:
+            if isinstance(choice, dict) and choice.get("finish_reason"):
+                self._finish(_choice_number(choice), choice)
 
-    def _message(self, choice: int, delta: dict[str, Any]) -> None:
-        content = delta.get("content")
-        if content:
-            if isinstance(content, str):
-                self.assembler.text(content, choice)
-            elif isinstance(content, list):
-                self._parts(choice, content)
-        calls = delta.get("tool_calls")
-        if calls and isinstance(calls, list):
-            if len(calls) == 1:
-                if isinstance(calls[0], dict):
-                    self._call(choice, calls[0], None)
-            else:
-                self._calls(choice, calls)
-        if len(delta) > (content is not None) + (calls is not None):
-            self._rest(choice, delta)
+    def _choice(self, choice: Any) -> None:
+        if not isinstance(choice, dict):
+            return
+        number = choice.get("index")
+        if type(number) is not int:
+            number = _choice_number(choice)
+        delta = choice.get("delta")
+        if delta is None:
+            delta = choice.get("message")  # some servers send the last part as a whole message
+        if delta and isinstance(delta, dict):
+            content = delta.get("content")
+            if content:
+                if isinstance(content, str):
+                    self.assembler.text(content, number)
+                elif isinstance(content, list):
+                    self._parts(number, content)
+            calls = delta.get("tool_calls")
+            if calls and isinstance(calls, list):
+                if len(calls) == 1:
+                    self._call(number, calls[0], None)
+                else:
+                    self._calls(number, calls)
+            if len(delta) > (content is not None) + (calls is not None):
+                self._rest(number, delta)
+        if "error" in choice and choice["error"]:
+            self.assembler.error(choice["error"])
+        if choice.get("finish_reason"):
+            self._finish(number, choice)
+
+    def _finish(self, number: int, choice: dict[str, Any]) -> None:
+        meaning = _meaning(choice.get("native_finish_reason"))
+        if meaning not in _CUTS:
+            meaning = _meaning(choice["finish_reason"])
+        self.assembler.finish(choice["finish_reason"], meaning, number)
 
     def _rest(self, choice: int, delta: dict[str, Any]) -> None:
         """The fields of a delta that few chunks have."""
@@ -196,7 +206,9 @@ class OpenAIChat:
                     self.assembler.defect("index_repeated_in_delta", call)
                 seen.add(index)
 
-    def _call(self, choice: int, entry: dict[str, Any], bare: int | None) -> ToolCall | None:
+    def _call(self, choice: int, entry: Any, bare: int | None) -> ToolCall | None:
+        if not isinstance(entry, dict):
+            return None
         function = entry.get("function")
         kind = "function"
         field = "arguments"
@@ -287,6 +299,14 @@ def _joined(details: list[Any]) -> list[Any]:
         for key, pieces in fields.items():
             block[key] = "".join(pieces)
     return blocks
+
+
+def _choice_number(choice: dict[str, Any]) -> int:
+    """The index of a choice; a decimal string is one, and without any it is the first."""
+    number = choice.get("index")
+    if isinstance(number, str) and number.isdecimal() and len(number) < 10:
+        return int(number)
+    return number if type(number) is int else 0
 
 
 def _meaning(word: object) -> Meaning | None:
