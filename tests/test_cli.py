@@ -5,7 +5,6 @@ import io
 import json
 import math
 import os
-import pty
 import re
 import select
 import signal
@@ -28,6 +27,7 @@ from toolstream.defects import DEFECTS
 
 ROOT = Path(__file__).parent.parent
 EXAMPLES = ROOT / "examples"
+POSIX = pytest.mark.skipif(os.name != "posix", reason="signals and pipes of POSIX")
 HOSTILE = "\x1b]0;title\x07 \x1b[31mred \x9b5m \u202eabc \x00 \x7f \r\n\u2028"
 
 
@@ -87,6 +87,7 @@ def command(*argv):
 
 def in_terminal(*argv, **environment):
     """Exit code and output of a command whose standard output and error are a terminal."""
+    pty = pytest.importorskip("pty")
     master, slave = pty.openpty()
     settings_of_it = {**os.environ, "TERM": "xterm", "COLUMNS": "100", "LINES": "40", **environment}
     with subprocess.Popen(
@@ -390,6 +391,7 @@ def test_standard_input(argv, content):
     assert document["calls"][0]["arguments"] == {"city": "Paris", "days": [1, 2]}
 
 
+@POSIX
 def test_standard_input_is_shown_as_it_comes():
     with subprocess.Popen(command("replay", "-"), stdin=subprocess.PIPE, stdout=subprocess.PIPE, cwd=ROOT) as process:
         middle = CLEAN.index('is\\"')
@@ -506,6 +508,7 @@ def test_a_cut_file_names_the_calls_that_must_not_be_run(run, write):
     assert err.endswith("1 of 1 calls must not be run: 0 (delete, incomplete)\n")
 
 
+@POSIX
 @pytest.mark.parametrize("argv", [["replay"], ["assemble"], ["check"], ["replay", "--json"]])
 def test_control_c_shows_what_came(argv):
     with subprocess.Popen(
@@ -522,6 +525,7 @@ def test_control_c_shows_what_came(argv):
     assert b"ping" in out or b"args_truncated" in out
 
 
+@POSIX
 @pytest.mark.parametrize("argv", [["replay"], ["assemble"], ["check", "--show-values"], ["inspect", "-o", "-"]])
 def test_a_closed_pipe_is_one_line(write, argv):
     path = write(sse(*(call(0, "word " * 50, f"call_{n}", "write") for n in range(2000))))
