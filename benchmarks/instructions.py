@@ -46,14 +46,12 @@ CASES = [
     *(("tracker", "records", size) for size in (0, 4)),
     ("scan_bytes", "records", 64),
     ("apply_changes", "string", 4),
-    *(("arguments", shape, 16) for shape in ("string", "records")),
-    ("accumulator", "string", 16),
-    *(("call_parser", shape, 16) for shape in ("string", "records")),
-    *(("stream", shape, 16) for shape in ("string", "records")),
-    ("stream_parallel", "string", 16),
-    ("stream_calls", "string", 64),
-    ("stream_sse", "string", 16),
-    *((decoder, "string", 16) for decoder in ("sse", "sse_one_event", "ndjson", "json_array")),
+    *(("arguments", shape, 64) for shape in ("string", "records")),
+    ("accumulator", "string", 64),
+    *(("call_parser", shape, 64) for shape in ("string", "records")),
+    *(("stream", shape, 64) for shape in ("string", "records")),
+    *((operation, "string", 64) for operation in ("stream_parallel", "stream_calls", "stream_sse")),
+    *((decoder, "string", 64) for decoder in ("sse", "sse_one_event", "ndjson", "json_array")),
 ]
 
 
