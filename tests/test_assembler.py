@@ -194,8 +194,15 @@ def test_position_counts_the_calls_that_were_open_before_the_delta():
 
 @pytest.mark.parametrize(
     ("index", "code", "number"),
-    [("1", "index_type", 1), (1.0, "index_type", 1), (True, "index_type", None), ("x", "index_type", None)]
-    + [("", "index_null", None), ("null", "index_null", None), (MISSING, "index_missing", None)],
+    [
+        ("1", "index_type", 1),
+        (1.0, "index_type", 1),
+        (True, "index_type", None),
+        ("x", "index_type", None),
+        ("", "index_null", None),
+        ("null", "index_null", None),
+        (MISSING, "index_missing", None),
+    ],
 )
 def test_an_index_of_a_wrong_type(index, code, number):
     one = entry(None, "a", "f", "{}") if index is MISSING else {**entry(None, "a", "f", "{}"), "index": index}
@@ -397,7 +404,7 @@ def test_an_object_for_text():
         ([{}, {"a": 1}], {"a": 1}, None),
         ([{"a": 1}, {"b": 2}], {"a": 1, "b": 2}, "args_merged"),
         ([{"a": "x"}, {"a": "xy"}], {"a": "xy"}, "args_cumulative"),
-        ([{"a": [1, {"b": "x"}]}, {"a": [1, {"b": "xy", "c": 0}, 2]}], {"a": [1, {"b": "xy", "c": 0}, 2]}, "args_cumulative"),
+        ([{"a": [{"b": ""}]}, {"a": [{"b": "x", "c": 0}, 2]}], {"a": [{"b": "x", "c": 0}, 2]}, "args_cumulative"),
         ([{"a": 1}, {"a": 1}], {"a": 1}, "args_resend"),
         ([{"a": 1}, {"a": 2}], None, "args_conflict"),
         ([{"a": 1}, {"a": True}], None, "args_conflict"),
@@ -641,12 +648,14 @@ def limited(chunks, **limits):
     """(completion, events) of a stream that passes a limit."""
     stream = toolstream.ToolCallStream("openai-chat", limits=Limits(**limits))
     events = []
-    with pytest.raises(toolstream.LimitExceededError) as first:
+    try:
         for chunk in chunks:
             events += stream.feed(chunk)
+    except toolstream.LimitExceededError as error:
+        first = error
     with pytest.raises(toolstream.LimitExceededError) as second:
         stream.feed(finish())
-    assert str(second.value) == str(first.value)
+    assert second.value is first
     events += stream.close()
     assert stream.close() == []
     return stream.completion, events

@@ -1,0 +1,477 @@
+"""From pieces of any kind to events: framing, recognition, ends, and the helpers that iterate over a source."""
+
+import asyncio
+import json
+
+import pytest
+from chat import call, delta, entry, finish, read
+from protocol_helpers import brief, codes
+
+import toolstream
+from toolstream import (
+    DefectFound,
+    ReasoningDelta,
+    StreamEnd,
+    TextDelta,
+    ToolCallDelta,
+    ToolCallEnd,
+    ToolCallStart,
+    ToolCallStream,
+    UnknownProviderError,
+    aassemble,
+    aiter_events,
+    assemble,
+    iter_events,
+)
+from toolstream.transport import SseEvent
+
+CHUNKS = [
+    delta(content="Hm"),
+    call(0, "a", "add", '{"x":'),
+    call(0, arguments="1}"),
+    call(1, "b", "mul", '{"y":"é'),
+    call(1, arguments='🍵"}'),
+    finish(),
+]
+BRIEF = [("add", {"x": 1}, "complete", True), ("mul", {"y": "é🍵"}, "complete", True)]
+
+
+def sse(*chunks, done=True):
+    lines = [chunk if isinstance(chunk, str) else json.dumps(chunk, ensure_ascii=False) for chunk in chunks]
+    return "".join(f"data: {line}\n\n" for line in [*lines, *["[DONE]"] * done]).encode()
+
+
+def ndjson(*lines):
+    return "".join(json.dumps(line) + "\n" for line in lines).encode()
+
+
+def cut(data, size):
+    return [data[i : i + size] for i in range(0, len(data), size)]
+
+
+def until_error(items):
+    """What an iterator gives, and the exception that ends it."""
+    out = []
+    try:
+        for item in items:
+            out.append(item)
+    except Exception as error:
+        return out, error
+    return out, None
+
+
+def stream_of(pieces, provider=None, **options):
+    stream = ToolCallStream(provider, **options)
+    for piece in pieces:
+        stream.feed(piece)
+    stream.close()
+    return stream
+
+
+# ---------------------------------------------------------------- pieces
+
+
+@pytest.mark.parametrize("provider", ["openai-chat", None])
+@pytest.mark.parametrize("size", [1, 7, 64, 10**6])
+def test_bytes_are_framed_however_they_are_cut(provider, size):
+    stream = stream_of(cut(sse(*CHUNKS), size), provider)
+    assert (brief(stream.completion), codes(stream.completion)) == (BRIEF, [])
+    assert (stream.provider, stream.framing, stream.unread) == ("openai-chat", "sse", [])
+
+
+@pytest.mark.parametrize("convert", [bytearray, memoryview, bytes.decode], ids=["bytearray", "memoryview", "str"])
+def test_bytes_and_text_of_any_type(convert):
+    completion = stream_of([convert(sse(*CHUNKS))], "openai-chat").completion
+    assert brief(completion) == BRIEF
+
+
+def test_decoded_events_and_messages_of_a_framing():
+    assert brief(stream_of(CHUNKS).completion) == BRIEF
+    messages = [SseEvent(None, json.dumps(chunk), None) for chunk in CHUNKS]
+    assert brief(stream_of(messages).completion) == BRIEF
+
+
+def test_a_piece_of_nothing_known_is_a_type_error():
+    for piece in (None, 3, 2.5, [1]):
+        with pytest.raises(TypeError, match="a piece must be"):
+            ToolCallStream("openai-chat").feed(piece)
+
+
+def test_a_second_stream_knows_nothing_of_the_first():
+    one, two = ToolCallStream("openai-chat"), ToolCallStream("openai-chat")
+    one.feed(CHUNKS[1])
+    two.feed(CHUNKS[2])
+    assert (len(one.completion.calls), len(two.completion.calls)) == (1, 0)
+
+
+# ---------------------------------------------------------------- damage
+
+
+def test_an_event_that_is_no_json_is_skipped():
+    completion = stream_of([sse(CHUNKS[1], "<html>", *CHUNKS[2:])], "openai-chat").completion
+    assert (brief(completion), codes(completion)) == (BRIEF, [("sse_bad_json", None)])
+
+
+def test_a_lost_event_makes_a_call_without_text_incomplete():
+    completion = stream_of([sse(call(0, "a", "f", ""), '{"choices":[{', finish())], "openai-chat").completion
+    assert brief(completion) == [("f", None, "incomplete", False)]
+
+
+def test_the_last_line_of_a_merged_event_is_used():
+    data = b'data: {"choices":[{"del\ndata: ' + json.dumps(CHUNKS[1]).encode() + b"\n\n" + sse(*CHUNKS[2:])
+    completion = stream_of([data], "openai-chat").completion
+    assert (brief(completion), codes(completion)) == (BRIEF, [("sse_bad_json", None)])
+
+
+def test_the_last_event_without_its_blank_line():
+    data = sse(*CHUNKS, done=False)
+    completion = stream_of([data[:-1]], "openai-chat").completion
+    assert (brief(completion), codes(completion)) == (BRIEF, [("sse_unterminated_event", None)])
+    completion = stream_of([data[:-20]], "openai-chat").completion
+    assert codes(completion) == [("sse_unterminated_event", None), ("stream_ended_early", None)]
+
+
+def test_the_last_line_of_ndjson_needs_no_line_end():
+    lines = [{"message": {"tool_calls": [{"function": {"name": "f", "arguments": {"a": 1}}}]}, "done": False}]
+    data = ndjson(*lines, {"message": {}, "done": True, "done_reason": "stop"})
+    for provider in ("ollama", None):
+        completion = stream_of([data[:-1]], provider).completion
+        assert (brief(completion), codes(completion)) == ([("f", {"a": 1}, "complete", True)], [])
+
+
+def test_bytes_that_are_no_utf_8():
+    data = sse(*CHUNKS).replace("é".encode(), b"\xff")
+    completion = stream_of([data], "openai-chat").completion
+    assert completion.calls[1].arguments == {"y": "\ufffd🍵"}
+    assert codes(completion) == [("utf8_invalid", None)]
+
+
+def test_an_end_mark_without_a_finish_word_is_an_end():
+    completion = stream_of([sse(call(0, "a", "f", ""))], "openai-chat").completion
+    assert (brief(completion), codes(completion)) == ([("f", {}, "complete", True)], [])
+    assert (completion.finish_reason, completion.raw_finish_reason) == ("tool_calls", None)
+    completion = stream_of([sse(call(0, "a", "f", ""), done=False)], "openai-chat").completion
+    assert codes(completion) == [("args_truncated", 0), ("stream_ended_early", None)]
+
+
+def test_a_stream_cut_at_any_byte_gives_what_was_whole():
+    data = sse(*CHUNKS)
+    for n in range(len(data)):
+        completion = stream_of([data[:n]], "openai-chat").completion
+        for got, (name, arguments, _, _) in zip(completion.calls, BRIEF, strict=False):
+            assert not got.executable or (got.name, got.arguments) == (name, arguments)
+        ended = b'"finish_reason": "tool_calls"' in data[:n].replace(b"\n", b" ")
+        assert any(d.severity == "error" for d in completion.defects) or ended
+
+
+# ---------------------------------------------------------------- recognition and errors
+
+
+def test_the_protocol_is_recognised_late_and_nothing_is_lost():
+    first = [{"type": "ping"}] * 5
+    start = {"type": "content_block_start", "index": 0, "content_block": {"type": "tool_use", "id": "t", "name": "f"}}
+    rest = [{"type": "content_block_stop", "index": 0}, {"type": "message_delta", "delta": {"stop_reason": "tool_use"}}]
+    stream = ToolCallStream()
+    for event in first:
+        assert stream.feed(event) == []
+    assert (stream.provider, len(stream.unread)) == (None, 5)
+    assert [event.type for event in stream.feed(start)] == ["tool_call.start"]
+    assert (stream.provider, stream.unread) == ("anthropic", [])
+    for event in [*rest, {"type": "message_stop"}]:
+        stream.feed(event)
+    stream.close()
+    assert brief(stream.completion) == [("f", {}, "complete", True)]
+
+
+def test_an_end_mark_before_the_protocol_is_known_is_kept():
+    stream = stream_of([b'data: [DONE]\n\ndata: {"choices":[]}\n\n'])
+    assert codes(stream.completion) == []
+
+
+@pytest.mark.parametrize("pieces", [[], [b""], [b"data: {}\n\n"], [{"x": 1}, {"y": 2}], ["\n\n"]])
+def test_a_stream_of_no_known_protocol(pieces):
+    stream = ToolCallStream()
+    for piece in pieces:
+        assert stream.feed(piece) == []
+    with pytest.raises(UnknownProviderError, match="openai-chat"):
+        stream.close()
+    assert [p if isinstance(p, dict) else bytes(p) for p in stream.unread] == [
+        piece.encode() if isinstance(piece, str) else piece for piece in pieces
+    ]
+    assert stream.close() == []
+
+
+def test_after_64_kb_of_nothing_known_the_stream_gives_up():
+    stream = ToolCallStream()
+    piece = b'data: {"x": "' + b"y" * 1000 + b'"}\n\n'
+    answers, error = until_error(stream.feed(piece) for _ in range(1000))
+    assert isinstance(error, UnknownProviderError)
+    assert 64_000 < len(answers) * len(piece) <= 65_536
+    assert b"".join(stream.unread) == piece * (len(answers) + 1)
+    with pytest.raises(UnknownProviderError):
+        stream.feed(piece)
+
+
+def test_many_unknown_events_are_not_kept_for_ever():
+    stream = ToolCallStream()
+    _, error = until_error(stream.feed({"x": 1}) for _ in range(5000))
+    assert isinstance(error, UnknownProviderError)
+
+
+def test_an_unknown_name():
+    with pytest.raises(UnknownProviderError, match=r"'chat'.*openai-chat"):
+        ToolCallStream("chat")
+
+
+def test_a_closed_stream_takes_nothing():
+    stream = stream_of(CHUNKS)
+    with pytest.raises(toolstream.ToolStreamError, match="closed"):
+        stream.feed(CHUNKS[0])
+    with pytest.raises(toolstream.ToolStreamError, match="closed"):
+        stream.feed(b"data: {}\n\n")
+    assert stream.close() == []
+
+
+def test_a_message_that_is_too_long_is_a_limit(monkeypatch):
+    monkeypatch.setattr("toolstream.stream.decoder_for", lambda framing: toolstream.transport.SseDecoder(max_size=500))
+    stream = ToolCallStream("openai-chat")
+    stream.feed(sse(CHUNKS[1], done=False))
+    with pytest.raises(toolstream.LimitExceededError):
+        stream.feed(b"data: " + b"x" * 600)
+    assert [event.type for event in stream.close()][-2:] == ["tool_call.end", "stream.end"]
+    assert stream.completion.calls[0].status == "incomplete"
+
+
+def test_message_needs_a_protocol():
+    stream = ToolCallStream()
+    with pytest.raises(ValueError, match="not known yet"):
+        stream.completion.message()
+    stream.feed(CHUNKS[1])
+    assert stream.completion.message()["tool_calls"][0]["id"] == "a"
+
+
+# ---------------------------------------------------------------- events
+
+
+def test_events_in_order_match_and_become_plain_json():
+    _, events = read([delta(reasoning_content="hm"), delta(content="Hi"), call(0, "a", "f", {"x": 1}), finish()])
+    seen = []
+    for event in events:
+        match event:
+            case ReasoningDelta(text, choice) | TextDelta(text, choice):
+                seen.append((text, choice))
+            case ToolCallStart(call=started):
+                seen.append(started.id)
+            case ToolCallDelta(_, text, restart, changes):
+                seen.append((text, restart, changes))
+            case DefectFound(defect):
+                seen.append(defect.code)
+            case ToolCallEnd(ended):
+                seen.append(ended.status)
+            case StreamEnd(completion):
+                seen.append(completion.finish_reason)
+    assert seen == [
+        ("hm", 0), ("Hi", 0), "a", "args_object", ('{"x":1}', False, None), "complete", "tool_calls"
+    ]  # fmt: skip
+    plain = [json.loads(json.dumps(event.to_dict())) for event in events]
+    assert [event["type"] for event in plain] == [
+        "reasoning.delta", "text.delta", "tool_call.start", "defect", "tool_call.delta", "tool_call.end", "stream.end"
+    ]  # fmt: skip
+    assert plain[-1]["completion"]["calls"] == [plain[-2]["call"]]
+    assert all(repr(event).startswith(type(event).__name__) for event in events)
+
+
+def test_changes_make_the_live_value_also_of_parallel_calls():
+    text = '{"a":[1,{"b":"xyz"}],"c":"\\n"}'
+    stream = ToolCallStream("openai-chat", changes=True)
+    live = {}
+    chunks = [delta(entry(n, f"i{n}", "f", "")) for n in range(3)]
+    chunks += [delta(*[entry(n, arguments=text[i : i + 2]) for n in range(3)]) for i in range(0, len(text), 2)]
+    for chunk in chunks:
+        for event in stream.feed(chunk):
+            if event.type == "tool_call.delta":
+                key = event.call.position
+                live[key] = toolstream.apply_changes(live.get(key, toolstream.MISSING), event.changes)
+                assert live[key] == event.call.partial_arguments
+    stream.close()
+    assert live == dict.fromkeys(range(3), json.loads(text))
+
+
+def test_no_changes_unless_asked_for():
+    _, events = read([call(0, "a", "f", "{}"), finish()])
+    assert [event.changes for event in events if event.type == "tool_call.delta"] == [None]
+
+
+def test_a_live_value_is_there_before_the_piece_is_whole():
+    stream = ToolCallStream("openai-chat")
+    stream.feed(call(0, "a", "f", '{"a":"x'))
+    live = stream.completion.calls[0]
+    assert (live.partial_arguments, live.arguments, live.status, live.executable) == (
+        {"a": "x"},
+        None,
+        "streaming",
+        False,
+    )
+    assert stream.completion.finish_reason is None
+    before = live.partial_arguments
+    stream.feed(call(0, arguments="y"))
+    assert (before, live.partial_arguments) == ({"a": "x"}, {"a": "xy"})
+
+
+def test_executable_calls():
+    chunks = [call(0, "a", "f", "{}"), call(1, "b", "g", "["), call(2, "c", "h", '{"x":1}'), finish()]
+    completion = assemble(chunks, "openai-chat")
+    assert [c.name for c in completion.executable_calls] == ["f", "h"]
+
+
+# ---------------------------------------------------------------- sources
+
+
+class Source:
+    """A source of pieces that may fail, and knows whether it was closed."""
+
+    def __init__(self, pieces, error=None):
+        self.pieces, self.error, self.closed = iter(pieces), error, 0
+
+    def __iter__(self):
+        yield from self.pieces
+        if self.error:
+            raise self.error
+
+    async def __aiter__(self):
+        for piece in self.pieces:
+            yield piece
+        if self.error:
+            raise self.error
+
+    def close(self):
+        self.closed += 1
+
+
+class AsyncSource(Source):
+    close = None
+
+    async def aclose(self):
+        self.closed += 1
+
+
+async def collect(events):
+    return [event async for event in events]
+
+
+def all_ways(source_of, provider="openai-chat", **options):
+    """The types of events of each way of iterating."""
+    yield [event.type for event in iter_events(source_of(Source), provider, **options)]
+    for kind in (Source, AsyncSource):
+        yield [event.type for event in asyncio.run(collect(aiter_events(source_of(kind), provider, **options)))]
+
+
+def test_iteration_gives_all_events_and_leaves_an_exhausted_source_alone():
+    sources = []
+
+    def source_of(kind):
+        sources.append(kind(CHUNKS))
+        return sources[-1]
+
+    for types in all_ways(source_of):
+        assert types[-1] == "stream.end"
+        assert types.count("tool_call.end") == 2
+    assert [source.closed for source in sources] == [0, 0, 0]
+
+
+def test_assemble():
+    assert brief(assemble(CHUNKS)) == BRIEF
+    assert brief(assemble(iter([sse(*CHUNKS)]), "openai-chat", strict=True)) == BRIEF
+    assert brief(asyncio.run(aassemble(AsyncSource(CHUNKS)))) == BRIEF
+
+
+def test_an_exception_of_the_source_comes_after_what_there_was():
+    source = Source(CHUNKS[:2], OSError("gone"))
+    events, error = until_error(iter_events(source, "openai-chat"))
+    assert str(error) == "gone"
+    assert [event.type for event in events][-2:] == ["tool_call.end", "stream.end"]
+    assert events[-1].completion.calls[0].status == "incomplete"
+    assert ("stream_ended_early", None) in codes(events[-1].completion)
+    assert source.closed == 1
+    for kind in (Source, AsyncSource):
+        source, events = kind(CHUNKS[:2], OSError("gone")), []
+
+        async def run(source=source, events=events):
+            async for event in aiter_events(source, "openai-chat"):
+                events.append(event)
+
+        with pytest.raises(OSError, match="gone"):
+            asyncio.run(run())
+        assert [event.type for event in events][-2:] == ["tool_call.end", "stream.end"]
+        assert source.closed == 1
+
+
+def test_an_exception_comes_through_assemble():
+    source = Source(CHUNKS[:2], OSError("gone"))
+    with pytest.raises(OSError, match="gone"):
+        assemble(source, "openai-chat")
+    assert source.closed == 1
+    source = AsyncSource(CHUNKS[:2], OSError("gone"))
+    with pytest.raises(OSError, match="gone"):
+        asyncio.run(aassemble(source, "openai-chat"))
+    assert source.closed == 1
+
+
+def test_a_source_of_nothing_known_that_fails_fails_with_its_own_exception():
+    with pytest.raises(OSError, match="gone"):
+        list(iter_events(Source([{"x": 1}], OSError("gone"))))
+
+
+def test_a_limit_closes_the_source():
+    source = Source(CHUNKS)
+    events, error = until_error(iter_events(source, "openai-chat", limits=toolstream.Limits(max_calls=1)))
+    assert isinstance(error, toolstream.LimitExceededError)
+    assert events[-1].type == "stream.end"
+    assert source.closed == 1
+
+
+def test_giving_up_early_closes_the_source():
+    source = Source(CHUNKS)
+    events = iter_events(source, "openai-chat")
+    next(events)
+    events.close()
+    assert source.closed == 1
+    for kind in (Source, AsyncSource):
+        source = kind(CHUNKS)
+
+        async def run(source=source):
+            events = aiter_events(source, "openai-chat")
+            await anext(events)
+            await events.aclose()
+
+        asyncio.run(run())
+        assert source.closed == 1
+
+
+def test_a_source_without_close_can_be_given_up():
+    events = iter_events(CHUNKS, "openai-chat")
+    next(events)
+    events.close()
+
+
+def test_a_cancelled_task_closes_the_source_and_says_no_more():
+    class Silent(AsyncSource):
+        async def __aiter__(self):
+            yield CHUNKS[1]
+            await asyncio.sleep(60)
+
+    source, events = Silent([]), []
+
+    async def run():
+        async def reader():
+            async for event in aiter_events(source, "openai-chat"):
+                events.append(event.type)
+
+        task = asyncio.create_task(reader())
+        await asyncio.sleep(0.01)
+        task.cancel()
+        await asyncio.wait([task])
+        assert task.cancelled()
+
+    asyncio.run(run())
+    assert (source.closed, events) == (1, ["tool_call.start", "tool_call.delta"])
