@@ -115,6 +115,19 @@ def test_bytes_between_frames_are_skipped_and_counted_once():
             assert decoder.damaged == 1
 
 
+def test_gaps_say_where_something_was_skipped():
+    bad = raw_frame(b"\x05ab", b"x")
+    first, second, third = (data for data, _ in FRAMES)
+    decoder = AwsEventStreamDecoder()
+    assert decoder.feed(bad + first + second + b"garbage" + third + bad + bad) == MESSAGES
+    assert decoder.gaps == [0, 2, 3, 3]
+    assert decoder.feed(first) == MESSAGES[:1]
+    assert decoder.gaps == []
+    decoder.feed(bad)
+    decoder.close()
+    assert (decoder.gaps, decoder.damaged) == ([], 5)
+
+
 @pytest.mark.parametrize(
     "headers",
     [

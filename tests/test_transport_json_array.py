@@ -73,6 +73,17 @@ def test_what_is_no_element_is_skipped_and_counted(data, expected, damaged):
         assert decoder.damaged == damaged
 
 
+def test_gaps_say_where_something_was_skipped():
+    decoder = JsonArrayDecoder()
+    assert decoder.feed(b'[{x}, {"a": 1}, what, {"a": 2}, {y}]') == [{"a": 1}, {"a": 2}]
+    assert decoder.gaps == [0, 1, 2]
+    assert decoder.feed(b'[{"a": 3}]') == [{"a": 3}]
+    assert decoder.gaps == []
+    decoder.feed(b"[{x}")
+    decoder.close()
+    assert (decoder.gaps, decoder.damaged) == ([], 4)
+
+
 def test_a_cut_element_is_told():
     data = json.dumps(ELEMENTS).encode()
     for end in range(len(data)):

@@ -52,7 +52,6 @@ class ToolCallStream:
     __slots__ = (
         "_assembler",
         "_closed",
-        "_damaged",
         "_decoder",
         "_error",
         "_feed",
@@ -84,7 +83,6 @@ class ToolCallStream:
         self._error: ToolStreamError | None = None
         self._framing: Framing | None = None
         self._decoder: Decoder | None = None
-        self._damaged = 0
         self._head = b""  # until the framing is recognised
         self._loads: Callable[[str], Any] = exact_loads
         self._provider: Provider | None = None
@@ -200,6 +198,17 @@ class ToolCallStream:
         return self._decoder
 
     def _messages(self, decoder: Decoder, messages: list[Any]) -> None:
+        read = 0
+        for gap in decoder.gaps:  # a lost message is reported in its place: what comes after it may depend on it
+            self._read(messages[read:gap])
+            self._assembler.defect("sse_bad_json")
+            read = gap
+        self._read(messages[read:] if read else messages)
+        if decoder.utf8_invalid and self._framing != "aws-event-stream":
+            decoder.utf8_invalid = False
+            self._assembler.defect("utf8_invalid")
+
+    def _read(self, messages: list[Any]) -> None:
         framing = self._framing
         for message in messages:
             if framing == "sse":
@@ -211,13 +220,6 @@ class ToolCallStream:
                     self._event(message)
             else:
                 self._frame(message)
-        if framing != "aws-event-stream" and decoder.utf8_invalid:
-            decoder.utf8_invalid = False
-            self._assembler.defect("utf8_invalid")
-        damaged: int = getattr(decoder, "damaged", 0)
-        while self._damaged < damaged:
-            self._damaged += 1
-            self._assembler.defect("sse_bad_json")
 
     def _sse(self, message: SseEvent) -> None:
         data = message.data

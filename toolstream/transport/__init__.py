@@ -7,6 +7,7 @@ cut. They know no provider. What they notice on the way is left in attributes, t
     unterminated   `close()` found an end of input where the framing has none: the last message of the list that it
                    returned lacked its end mark (SSE: the blank line), or was cut off and not returned
     damaged        number of messages that were skipped because they could not be read (JSON array, AWS event stream)
+    gaps           where the last call skipped some: for each, the place in its list of the message that comes after
 
 Memory is bounded: one message may have `max_size` bytes (64 MiB unless said otherwise). A longer one raises
 `LimitExceededError`, at the latest in the next call: messages found before it are returned first, and every call after

@@ -53,7 +53,17 @@ class AwsEventStreamDecoder:
     `LimitExceededError`, at the latest in the next call, because frames found before are returned first.
     """
 
-    __slots__ = ("_buffer", "_error", "_lost", "_max_size", "_needed", "damaged", "unterminated")
+    __slots__ = (
+        "_buffer",
+        "_error",
+        "_found",
+        "_lost",
+        "_max_size",
+        "_needed",
+        "damaged",
+        "gaps",
+        "unterminated",
+    )
 
     utf8_invalid = False  # the framing is binary
 
@@ -65,11 +75,15 @@ class AwsEventStreamDecoder:
         self._error: LimitExceededError | None = None
         self.unterminated = False
         self.damaged = 0
+        self.gaps: list[int] = []
+        self._found = 0  # messages of this call
 
     def feed(self, data: bytes) -> list[AwsMessage]:
         """The frames that `data` completes. Raises `LimitExceededError` for one that is too long."""
         if self._error is not None:
             raise self._error
+        self.gaps = []
+        self._found = 0
         self._buffer += data
         messages: list[AwsMessage] = []
         if len(self._buffer) < self._needed:
@@ -80,9 +94,10 @@ class AwsEventStreamDecoder:
             end = at + self._needed
             message = _message(whole[at:end])
             if message is None:
-                self.damaged += 1
+                self._gap()
             else:
                 messages.append(message)
+                self._found += 1
             at = self._sound_prelude(whole, end)
         del self._buffer[:at]
         if self._error is not None:
@@ -95,9 +110,14 @@ class AwsEventStreamDecoder:
         """Nothing: a frame that the end cut off cannot be read. `unterminated` is true if there is one."""
         if self._error is not None:
             raise self._error
+        self.gaps = []
         self.unterminated = bool(self._buffer) and not self._lost
         self._buffer.clear()
         return []
+
+    def _gap(self) -> None:
+        self.damaged += 1
+        self.gaps.append(self._found)
 
     def _sound_prelude(self, data: bytes, at: int) -> int:
         """Where the next frame starts, from `at` on; `_needed` is its length, if that is known."""
@@ -112,7 +132,7 @@ class AwsEventStreamDecoder:
                 return at
             if not self._lost:
                 self._lost = True
-                self.damaged += 1
+                self._gap()
             found = _frame_start(data, at + 1)
             at = found.start() if found else len(data)
         self._needed = _PRELUDE.size

@@ -46,6 +46,7 @@ class JsonArrayDecoder:
         "_max_size",
         "_pending",
         "damaged",
+        "gaps",
         "unterminated",
         "utf8_invalid",
     )
@@ -62,6 +63,7 @@ class JsonArrayDecoder:
         self.utf8_invalid = False
         self.unterminated = False
         self.damaged = 0
+        self.gaps: list[int] = []
 
     def feed(self, data: bytes) -> list[Any]:
         """The elements that `data` completes. Raises `LimitExceededError` for one that is too long."""
@@ -70,10 +72,11 @@ class JsonArrayDecoder:
         if type(data) is not bytes:
             data = bytes(memoryview(data))
         elements: list[Any] = []
+        self.gaps = []
         start = at = 0  # of the element in `data`; how far it is scanned
         while True:
             if not self._depth:
-                start = self._next_element(data, at)
+                start = self._next_element(data, at, len(elements))
                 if start < 0:
                     return elements
                 self._depth = 1
@@ -95,12 +98,13 @@ class JsonArrayDecoder:
         """Nothing: an element that the end cut off has no value. `unterminated` is true if there is one."""
         if self._error is not None:
             raise self._error
+        self.gaps = []
         self.unterminated = self._depth > 0
         self._pending.clear()
         return []
 
-    def _next_element(self, data: bytes, at: int) -> int:
-        """Where the next element starts in `data`, or -1."""
+    def _next_element(self, data: bytes, at: int, number: int) -> int:
+        """Where the next element, of that number in this call, starts in `data`, or -1."""
         while True:
             found = (_opening if self._garbage else _between)(data, at)
             if found is None:
@@ -116,7 +120,7 @@ class JsonArrayDecoder:
                 self._garbage = self._in_array = False
             elif not self._garbage:
                 self._garbage = True
-                self.damaged += 1
+                self._gap(number)
 
     def _element_end(self, data: bytes, at: int) -> int:
         """Scan the element under way from `at`: where it ends, or the end of `data` while `_depth` is not 0."""
@@ -154,4 +158,8 @@ class JsonArrayDecoder:
         try:
             elements.append(exact_loads(text))
         except ValueError:
-            self.damaged += 1
+            self._gap(len(elements))
+
+    def _gap(self, number: int) -> None:
+        self.damaged += 1
+        self.gaps.append(number)

@@ -8,6 +8,7 @@ rest waits unsearched: linear however the bytes are cut.
 from __future__ import annotations
 
 from codecs import utf_8_decode
+from typing import ClassVar
 
 from toolstream.errors import LimitExceededError
 from toolstream.transport.sse import MAX_SIZE
@@ -29,6 +30,8 @@ class NdjsonDecoder:
     """
 
     __slots__ = ("_error", "_max_size", "_pending", "_started", "unterminated", "utf8_invalid")
+
+    gaps: ClassVar[list[int]] = []  # nothing is ever skipped
 
     def __init__(self, *, max_size: int = MAX_SIZE) -> None:
         self._max_size = max_size

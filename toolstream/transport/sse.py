@@ -18,7 +18,7 @@ pieces.
 from __future__ import annotations
 
 from codecs import utf_8_decode
-from typing import NamedTuple
+from typing import ClassVar, NamedTuple
 
 from toolstream.errors import LimitExceededError
 
@@ -52,6 +52,8 @@ class SseDecoder:
     """
 
     __slots__ = ("_after_cr", "_error", "_max_size", "_pending", "_started", "unterminated", "utf8_invalid")
+
+    gaps: ClassVar[list[int]] = []  # nothing is ever skipped
 
     def __init__(self, *, max_size: int = MAX_SIZE) -> None:
         self._max_size = max_size
