@@ -292,14 +292,15 @@ def test_raw_halves_in_any_cut(engine, text, data):
 def test_the_tracker_follows_every_character(engine, text, data):
     depth, in_string, escape = 0, False, False
     for char in text:
-        if escape:
+        if char in "{}[]" and not in_string:
+            depth += 1 if char in "{[" else -1
+            escape = False
+        elif escape:
             escape = False
         elif char == "\\":
             escape = True
         elif char == '"':
             in_string = not in_string
-        elif not in_string:
-            depth += (char in "{[") - (char in "}]")
     for way in (text, text.encode()):
         tracker = engine.JsonTracker()
         for piece in cut(way, data):
