@@ -1,0 +1,152 @@
+"""Ollama's own protocol: lines of JSON, calls whole in their entries."""
+
+import json
+
+import pytest
+from protocol_helpers import as_objects, brief, codes, run, state
+from transport_helpers import cuttings
+
+
+def line(done=False, **message):
+    return {"model": "m", "created_at": "t", "message": {"role": "assistant", "content": "", **message}, "done": done}
+
+
+def entry(name="lookup", arguments=None, **fields):
+    function = {"name": name, **({} if arguments is None else {"arguments": arguments})}
+    if "index" in fields:
+        function["index"] = fields.pop("index")
+    return {"function": function, **fields}
+
+
+END = {**line(done=True), "done_reason": "stop", "eval_count": 5, "total_duration": 9}
+
+MESSAGE = [
+    line(thinking="Hm"),
+    line(thinking="m."),
+    line(content="I will look."),
+    line(tool_calls=[entry(arguments={"q": "té 🍵", "n": 12345678901234567890123}, id="call_1", index=0)]),
+    line(tool_calls=[entry("now", {}, id="call_2", index=1)]),
+    END,
+]
+
+
+def lines(events):
+    return "".join(json.dumps(event, ensure_ascii=False) + "\n" for event in events).encode()
+
+
+def test_a_whole_message():
+    done = run("ollama", MESSAGE)
+    arguments = {"q": "té 🍵", "n": 12345678901234567890123}
+    assert brief(done) == [("lookup", arguments, "complete", True), ("now", {}, "complete", True)]
+    assert [(c.id, c.index) for c in done.calls] == [("call_1", 0), ("call_2", 1)]
+    assert (done.text, done.reasoning) == ("I will look.", "Hmm.")
+    assert (done.finish_reason, done.raw_finish_reason) == ("tool_calls", "stop")
+    assert done.usage == {"eval_count": 5, "total_duration": 9}
+    assert codes(done, "info", "warning", "error") == []
+    assert done.message() == {
+        "role": "assistant",
+        "content": "I will look.",
+        "thinking": "Hmm.",
+        "tool_calls": [
+            {"id": "call_1", "function": {"name": "lookup", "arguments": arguments, "index": 0}},
+            {"id": "call_2", "function": {"name": "now", "arguments": {}, "index": 1}},
+        ],
+    }
+
+
+def test_bytes_in_any_cutting_give_the_same_with_exact_integers():
+    expected = state(run("ollama", MESSAGE))
+    for provider in ("ollama", None):
+        for pieces in cuttings(lines(MESSAGE[3:])):
+            done = run(provider, pieces)
+            assert brief(done) == brief(run("ollama", MESSAGE[3:]))
+        assert state(run(provider, [lines(MESSAGE)])) == expected
+        assert state(run(provider, [lines(MESSAGE)[:-1]])) == expected, "the last line needs no line end"
+
+
+def test_objects_as_the_sdk_gives_them():
+    done = run("ollama", [as_objects(event) for event in (line(content="a"), END)])
+    assert (done.text, done.raw_finish_reason, codes(done)) == ("a", "stop", [])
+
+
+def test_older_servers_send_neither_id_nor_index():
+    calls = [entry(arguments={"q": 1}), entry(arguments={"q": 1}), entry("now")]
+    done = run("ollama", [line(tool_calls=calls), END], new_id=iter(["a", "b", "c"]).__next__)
+    assert [(c.id, c.index, c.name, c.arguments, c.executable) for c in done.calls] == [
+        ("a", None, "lookup", {"q": 1}, True),
+        ("b", None, "lookup", {"q": 1}, True),
+        ("c", None, "now", {}, True),
+    ]
+    assert codes(done) == []
+    assert codes(done, "info") == [("args_empty", 2), ("id_missing", 0), ("id_missing", 1), ("id_missing", 2)]
+
+
+def test_an_index_that_repeats_is_no_identity():
+    done = run(
+        "ollama",
+        [
+            line(tool_calls=[entry(arguments={"n": 1}, index=0)]),
+            line(tool_calls=[entry(arguments={"n": 2}, index=0)]),
+            END,
+        ],
+    )
+    assert [c.arguments for c in done.calls] == [{"n": 1}, {"n": 2}]
+    assert codes(done) == []
+
+
+def test_calls_in_the_last_line_count():
+    done = run("ollama", [{**END, **line(done=True, tool_calls=[entry(arguments={"n": 1}, id="a")])}])
+    assert brief(done) == [("lookup", {"n": 1}, "complete", True)]
+    assert codes(done) == []
+
+
+def test_arguments_may_be_text_or_no_object():
+    done = run("ollama", [line(tool_calls=[entry(arguments='{"n": 1}', id="a"), entry(arguments=[1], id="b")]), END])
+    assert brief(done) == [("lookup", {"n": 1}, "complete", True), ("lookup", None, "invalid", False)]
+    assert codes(done) == [("args_not_object", 1)]
+
+
+@pytest.mark.parametrize("word", ["length", "stop", "load", None])
+def test_ends(word):
+    end = {**END, "done_reason": word}
+    done = run("ollama", [line(content="a"), end])
+    assert (done.finish_reason, done.raw_finish_reason) == ("length" if word == "length" else "stop", word)
+    assert codes(done) == []
+
+
+def test_an_error_line():
+    done = run(None, [lines([line(tool_calls=[entry(arguments={"n": 1}, id="a")]), {"error": "out of memory"}])])
+    assert (done.error, done.finish_reason) == ({"message": "out of memory"}, "error")
+    assert brief(done) == [("lookup", {"n": 1}, "complete", True)]
+    assert codes(done) == [("stream_error", None)]
+    done = run(None, [b'{"error": "model not found"}'])
+    assert done.error == {"message": "model not found"}
+
+
+def test_a_bad_line_is_reported_and_costs_itself_alone():
+    done = run("ollama", [lines(MESSAGE[:3]) + b"<html>\n" + lines(MESSAGE[3:])])
+    assert [c.name for c in done.calls] == ["lookup", "now"]
+    assert codes(done) == [("sse_bad_json", None)]
+
+
+def test_a_stream_that_is_cut():
+    data = lines(MESSAGE)
+    cut = data.index(b'"now"')
+    done = run("ollama", [data[:cut]])
+    assert [(c.name, c.executable) for c in done.calls] == [("lookup", True)]
+    assert codes(done) == [("sse_unterminated_event", None), ("stream_ended_early", None)]
+
+
+def test_what_is_unknown_or_of_a_wrong_type_is_ignored():
+    events = [
+        {},
+        {"message": 3, "done": "true"},
+        line(tool_calls=3),
+        line(tool_calls=[3, {}, {"function": 3}]),
+        {"message": {"content": 3, "thinking": []}, "done": False},
+        line(tool_calls=[entry(arguments={}, id="a", index="x")]),
+        END,
+    ]
+    done = run("ollama", events)
+    assert [(c.id, c.index) for c in done.calls] == [("a", None)]
+    assert codes(done) == []
