@@ -7,8 +7,8 @@ HEAD = """\
 # Defects: what providers do wrong
 
 A stream with defects is still read, in the one way that fits what it must have meant; what was noticed is in
-`completion.defects` and comes as `DefectFound`. Each code is reported once for a call (or for the stream), and names the
-call (`call`, a position in `completion.calls`), the piece, and where one place is to blame the `offset` in
+`completion.defects` and comes as `DefectFound`. Each code is reported once for a call (or for the stream), and names
+the call (`call`, a position in `completion.calls`), the piece, and where one place is to blame the `offset` in
 `arguments_text`. No message holds argument text.
 
 `toolstream check FILE...` finds them in recordings and shows the fragment of the wire.
