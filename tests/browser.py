@@ -80,6 +80,7 @@ class Browser:
 
     def open(self, address):
         """Load a page and wait until its script has run."""
+        self.call("Page.navigate", url="about:blank")  # else an address that differs after # alone loads nothing
         self.events.clear()
         self.call("Page.navigate", url=address)
         limit = time.monotonic() + 30
