@@ -263,12 +263,12 @@ def test_json_that_is_no_object(text):
     ("text", "place"),
     [
         ('{"a":1 "b":2}', '(line 1, column 8, offset 7), after `{"a":1 `, before `"b":2}`'),
-        ('{\n  "a": 1,\n}', "(line 3, column 1, offset 12), after `{\\n  \"a\": 1,\\n`, before `}`"),
+        ('{\n  "a": 1,\n}', "(line 3, column 1, offset 12), after `{<U+000A>  \"a\": 1,<U+000A>`, before `}`"),
         ('{"é' + GRIN + '": x}', '(line 1, column 8, offset 7), after `{"é' + GRIN + '": `, before `x}`'),
         ("x", "(line 1, column 1, offset 0), at the start, before `x`"),
         ('{"a":1', '(line 1, column 7, offset 6), after `{"a":1`, at the end of the text'),
         # a mended string moves nothing
-        ('{"a":"\n\\d",}', '(line 2, column 5, offset 11), after `{"a":"\\n\\d",`, before `}`'),
+        ('{"a":"\n\\d",}', '(line 2, column 5, offset 11), after `{"a":"<U+000A>\\d",`, before `}`'),
     ],
 )  # fmt: skip
 def test_the_reason_says_where(text, place):

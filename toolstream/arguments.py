@@ -194,8 +194,8 @@ def _still_open(parser: StreamingJsonParser) -> str:
 
 
 def _printable(text: str) -> str:
-    """`text` on one line, with escapes for what is not visible."""
-    return "".join(char if char.isprintable() else char.encode("unicode_escape").decode() for char in text)
+    """`text` on one line: what is not visible has its number, which cannot be taken for an escape of JSON."""
+    return "".join(char if char.isprintable() else f"<U+{ord(char):04X}>" for char in text)
 
 
 # ---------------------------------------------------------------- a finished call
