@@ -537,6 +537,31 @@ def test_a_closed_pipe_is_one_line(write, argv):
     assert err == "toolstream: the output was closed before everything was written\n"
 
 
+@POSIX
+@pytest.mark.parametrize(
+    ("redirection", "code", "words"),
+    [
+        ("<&-", 2, "standard input is closed"),
+        ("< /dev/null", 2, "standard input: is empty"),
+        ("< stream.sse >&-", 0, ""),
+        ("< stream.sse 2>&-", 0, ""),
+        ("< stream.sse > /dev/full", 2, "the output cannot be written"),
+    ],
+)
+def test_odd_standard_streams(write, tmp_path, redirection, code, words):
+    write(CLEAN)
+    if "/dev/full" in redirection and not Path("/dev/full").exists():
+        pytest.skip("no /dev/full on this system")
+    line = f"'{sys.executable}' -m toolstream replay - {redirection}"
+    search = os.pathsep.join([str(ROOT), os.environ.get("PYTHONPATH", "")])
+    done = subprocess.run(
+        ["sh", "-c", line], capture_output=True, cwd=tmp_path, env={**os.environ, "PYTHONPATH": search}, check=False
+    )
+    assert done.returncode == code, done.stderr
+    assert words in done.stderr.decode()
+    assert done.stderr.count(b"\n") == bool(words)
+
+
 # ---------------------------------------------------------------- assemble
 
 

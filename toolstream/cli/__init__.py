@@ -30,6 +30,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     Args:
         argv: the arguments without the program's name; `sys.argv[1:]` if absent.
     """
+    sys.stdout, sys.stderr = (stream or open(os.devnull, "w") for stream in (sys.stdout, sys.stderr))  # noqa: SIM115
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="backslashreplace")  # an old terminal shows escapes instead of failing
@@ -43,11 +44,14 @@ def main(argv: Sequence[str] | None = None) -> int:
     except KeyboardInterrupt:
         say("interrupted; what had come until then has been shown")
         return EXIT_INTERRUPTED
-    except BrokenPipeError:
+    except OSError as error:
         # the interpreter flushes standard output once more at its end, and would complain again
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        say("the output was closed before everything was written")
-        return EXIT_PIPE
+        if isinstance(error, BrokenPipeError):
+            say("the output was closed before everything was written")
+            return EXIT_PIPE
+        say(f"the output cannot be written: {error.strerror or error}")
+        return EXIT_INPUT
 
 
 def _run(argv: Sequence[str] | None) -> int:

@@ -135,6 +135,8 @@ def open_source(path: str) -> Source:
         InputError: it is missing, a folder, empty or not readable.
     """
     if path == "-":
+        if sys.stdin is None:
+            raise InputError("standard input is closed; name a file")
         return Source("standard input", sys.stdin.buffer, live=True)
     try:
         if os.path.isdir(path):
