@@ -23,8 +23,8 @@ from toolstream.providers import (
     recognise_last,
     unwrap_chunk,
 )
-from toolstream.transport import AwsMessage, Decoder, Framing, SseEvent, decoder_for, recognise_framing
-from toolstream.transport.json_text import exact_loads, loads
+from toolstream.transport import AwsMessage, Decoder, Framing, SseDecoder, SseEvent, decoder_for, recognise_framing
+from toolstream.transport.json_text import exact_loads, loads, strict_loads
 from toolstream.types import Event, Limits
 
 __all__ = ["ToolCallStream", "aassemble", "aiter_events", "assemble", "iter_events"]
@@ -64,6 +64,8 @@ class ToolCallStream:
         "_provider",
         "_ready",
         "_size",
+        "_sse_decoder",
+        "_strict_loads",
         "unread",
     )
 
@@ -83,8 +85,10 @@ class ToolCallStream:
         self._error: ToolStreamError | None = None
         self._framing: Framing | None = None
         self._decoder: Decoder | None = None
+        self._sse_decoder: SseDecoder | None = None  # the same, where the framing is SSE
         self._head = b""  # until the framing is recognised
         self._loads: Callable[[str], Any] = exact_loads
+        self._strict_loads: Callable[[str], Any] = exact_loads  # may refuse what `_loads` reads
         self._provider: Provider | None = None
         self._pending: list[dict[str, Any] | None] = []  # events until the protocol is recognised; `None`: the end mark
         self._feed: Callable[[dict[str, Any]], None]
@@ -124,6 +128,12 @@ class ToolCallStream:
                 assembler.piece = self._pieces
                 self._pieces += 1
                 self._feed(piece)
+            elif self._ready and type(piece) is bytes and self._sse_decoder is not None:
+                assembler.piece = self._pieces
+                self._pieces += 1
+                self._read_sse(self._sse_decoder.feed(piece))
+                if self._sse_decoder.utf8_invalid:
+                    self._report_utf8(self._sse_decoder)
             else:
                 self._take(piece)
         except (LimitExceededError, UnknownProviderError) as error:
@@ -194,8 +204,10 @@ class ToolCallStream:
     def _set_framing(self, framing: Framing) -> Decoder:
         self._head = b""
         self._framing = framing
-        self._decoder = decoder_for(framing)
-        return self._decoder
+        decoder = self._decoder = decoder_for(framing)
+        if isinstance(decoder, SseDecoder):
+            self._sse_decoder = decoder
+        return decoder
 
     def _messages(self, decoder: Decoder, messages: list[Any]) -> None:
         read = 0
@@ -204,22 +216,39 @@ class ToolCallStream:
             self._assembler.defect("sse_bad_json")
             read = gap
         self._read(messages[read:] if read else messages)
-        if decoder.utf8_invalid and self._framing != "aws-event-stream":
-            decoder.utf8_invalid = False
-            self._assembler.defect("utf8_invalid")
+        if decoder.utf8_invalid:
+            self._report_utf8(decoder)
+
+    def _report_utf8(self, decoder: Decoder) -> None:
+        decoder.utf8_invalid = False
+        self._assembler.defect("utf8_invalid")
 
     def _read(self, messages: list[Any]) -> None:
         framing = self._framing
+        if framing == "sse":
+            self._read_sse(messages)
+            return
         for message in messages:
-            if framing == "sse":
-                self._sse(message)
-            elif framing == "ndjson":
+            if framing == "ndjson":
                 self._text(message, None)
             elif framing == "json-array":
                 if isinstance(message, dict):
                     self._event(message)
             else:
                 self._frame(message)
+
+    def _read_sse(self, messages: list[SseEvent]) -> None:
+        read = self._strict_loads
+        for message in messages:
+            try:
+                event = read(message[1])
+            except ValueError:  # the end mark, among others
+                self._sse(message)
+                continue
+            if self._ready and type(event) is dict and message[0] != "error" and "chunk" not in event:
+                self._feed(event)
+            else:
+                self._value(event, message[0])
 
     def _sse(self, message: SseEvent) -> None:
         data = message.data
@@ -242,11 +271,14 @@ class ToolCallStream:
                 value = self._loads(last) if len(last) < len(text) else None
             except ValueError:
                 return False
+        self._value(value, name)
+        return True
+
+    def _value(self, value: Any, name: str | None) -> None:
         if isinstance(value, dict):
             if name == "error" and "type" not in value and "error" not in value:
                 value = {"error": value}
             self._event(value)
-        return True
 
     def _frame(self, message: AwsMessage) -> None:
         try:
@@ -318,7 +350,8 @@ class ToolCallStream:
     def _use(self, protocol: type[Provider]) -> None:
         provider = self._provider = protocol(self._assembler)
         self.completion._provider = provider.message
-        self._loads = exact_loads if provider.exact_numbers else loads
+        if not provider.exact_numbers:
+            self._loads, self._strict_loads = loads, strict_loads()
         pending = self._pending
         self._pending = []
         self.unread.clear()

@@ -20,6 +20,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
+from toolstream.completion import ToolCall
 from toolstream.providers import Block
 from toolstream.providers._blocks import BlockProvider, object_arguments
 
@@ -64,7 +65,12 @@ class Anthropic(BlockProvider):
             delta = event.get("delta")
             if isinstance(delta, dict):
                 if delta.get("type") == "input_json_delta":
-                    self.fragment(event.get("index"), delta.get("partial_json"))
+                    index, text = event.get("index"), delta.get("partial_json")
+                    call = self._open.get(index) if type(index) is int else None
+                    if type(call) is ToolCall and type(text) is str and not self._whole:
+                        self._append(call, text)  # as `fragment` would, the short way
+                    else:
+                        self.fragment(index, text)
                 else:
                     self._delta(event.get("index"), delta)
         elif kind == "content_block_start":

@@ -14,7 +14,7 @@ import json
 from collections.abc import Callable
 from typing import Any
 
-__all__ = ["exact_loads", "loads"]
+__all__ = ["exact_loads", "loads", "strict_loads"]
 
 
 def _integer(digits: str) -> int | float:
@@ -37,7 +37,11 @@ def exact_loads(text: str) -> Any:
     except RecursionError:
         raise ValueError("nested too deeply") from None
     except ValueError:
+        pass
+    try:
         return _decode_long(text)
+    except RecursionError:
+        raise ValueError("nested too deeply") from None
 
 
 _fast: Callable[[str], Any] | None = None  # found when it is first needed: importing orjson loads much
@@ -51,12 +55,17 @@ def _find_fast() -> Callable[[str], Any]:
     return orjson.loads
 
 
-def loads(text: str) -> Any:
-    """The value of a JSON text. Raises `ValueError` for anything that is not JSON or nested too deeply."""
+def strict_loads() -> Callable[[str], Any]:
+    """The fastest function that reads valid JSON. What it refuses with a `ValueError` may still be read by `loads`."""
     global _fast
     if _fast is None:
         _fast = _find_fast()
+    return _fast
+
+
+def loads(text: str) -> Any:
+    """The value of a JSON text. Raises `ValueError` for what is no JSON, or nested too deeply."""
     try:
-        return _fast(text)
+        return strict_loads()(text)
     except ValueError:
         return exact_loads(text)

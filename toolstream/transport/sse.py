@@ -51,7 +51,7 @@ class SseDecoder:
     [SseEvent(event='ping', data='{}', id=None)]
     """
 
-    __slots__ = ("_after_cr", "_error", "_max_size", "_pending", "_started", "unterminated", "utf8_invalid")
+    __slots__ = ("_after_cr", "_calm", "_error", "_max_size", "_pending", "_started", "unterminated", "utf8_invalid")
 
     gaps: ClassVar[list[int]] = []  # nothing is ever skipped
 
@@ -60,24 +60,39 @@ class SseDecoder:
         self._pending = bytearray()  # the event under way, its line ends already LF
         self._after_cr = False  # the last byte was a CR: an LF now belongs to it
         self._started = False  # something was decoded: no byte order mark can come any more
+        self._calm = False  # started, and nothing of the above matters: the short way may be taken
         self._error: LimitExceededError | None = None
         self.utf8_invalid = False
         self.unterminated = False
 
     def feed(self, data: bytes) -> list[SseEvent]:
         """The events that `data` completes. Raises `LimitExceededError` for one that is too long."""
+        if self._calm and type(data) is bytes and data[-2:] == b"\n\n" and len(data) <= self._max_size:
+            try:
+                text = data.decode()
+            except UnicodeDecodeError:
+                return self._feed(data)
+            if "\r" not in text:  # whole events, as a server's writes mostly arrive
+                lines = text.split("\n")
+                if len(lines) == 4 and lines[0][:7] == "event: " and lines[1][:6] == "data: ":
+                    payload = lines[1][6:]
+                    if payload and not payload.isspace():
+                        return [_new(SseEvent, (lines[0][7:] or None, payload, None))]
+                return _events(lines)
+        return self._feed(data)
+
+    def _feed(self, data: bytes) -> list[SseEvent]:
         if self._error is not None:
             raise self._error
         if type(data) is not bytes:
             data = bytes(memoryview(data))
-        pending = self._pending
-        if not pending and not self._after_cr and data[-2:] == b"\n\n" and b"\r" not in data:
-            whole = data  # whole events and nothing else, as a server's writes often arrive
-        else:
-            whole = self._whole_events(data)
-        if len(whole) > self._max_size or len(pending) > self._max_size:
+        whole = self._whole_events(data)
+        if len(whole) > self._max_size or len(self._pending) > self._max_size:
+            self._calm = False
             return self._bounded(whole)
-        return self._events(whole) if whole else []
+        events = self._decode(whole) if whole else []
+        self._calm = self._started and not self._pending and not self._after_cr
+        return events
 
     def _whole_events(self, data: bytes) -> bytes:
         """All that is complete now, with LF as line ends; the rest of `data` is kept in `_pending`."""
@@ -104,11 +119,11 @@ class SseDecoder:
         rest = bytes(self._pending)
         self._pending.clear()
         whole = utf_8_decode(rest, "replace", False)[1]  # half a character at the end is not invalid, only cut
-        events = self._events(rest[:whole] + b"\n\n")
+        events = self._decode(rest[:whole] + b"\n\n")
         self.unterminated = bool(events)
         return events
 
-    def _events(self, whole: bytes) -> list[SseEvent]:
+    def _decode(self, whole: bytes) -> list[SseEvent]:
         try:
             text = whole.decode()
         except UnicodeDecodeError:
@@ -117,36 +132,7 @@ class SseDecoder:
         if not self._started:
             self._started = True
             text = text.removeprefix("\ufeff")
-        lines = text.split("\n")
-        if len(lines) == 4 and lines[0][:7] == "event: " and lines[1][:6] == "data: ":  # one event, as they mostly come
-            payload = lines[1][6:]
-            return [_new(SseEvent, (lines[0][7:] or None, payload, None))] if payload and not payload.isspace() else []
-        events = []
-        name = identity = None
-        data: list[str] = []
-        for line in lines:
-            if line[:6] == "data: ":
-                data.append(line[6:])
-            elif line[:7] == "event: ":
-                name = line[7:] or None
-            elif line:
-                field, _, value = line.partition(":")
-                if value[:1] == " ":
-                    value = value[1:]
-                if field == "data":
-                    data.append(value)
-                elif field == "event":
-                    name = value or None
-                elif field == "id" and "\0" not in value:
-                    identity = value
-            else:
-                if data:
-                    joined = data[0] if len(data) == 1 else "\n".join(data)
-                    if joined and not joined.isspace():
-                        events.append(_new(SseEvent, (name, joined, identity)))
-                    data = []
-                name = identity = None
-        return events
+        return _events(text.split("\n"))
 
     def _bounded(self, whole: bytes) -> list[SseEvent]:
         """The slow way, where something is too long: the events before it; it raises now or in the next call."""
@@ -154,7 +140,7 @@ class SseDecoder:
         for block in whole.split(b"\n\n"):
             if len(block) > self._max_size:
                 break
-            events += self._events(block + b"\n\n")
+            events += self._decode(block + b"\n\n")
         else:
             if len(self._pending) <= self._max_size:
                 return events
@@ -163,3 +149,33 @@ class SseDecoder:
         if not events:
             raise self._error
         return events
+
+
+def _events(lines: list[str]) -> list[SseEvent]:
+    """The events of lines of which the last two are empty."""
+    events = []
+    name = identity = None
+    data: list[str] = []
+    for line in lines:
+        if line[:6] == "data: ":
+            data.append(line[6:])
+        elif line[:7] == "event: ":
+            name = line[7:] or None
+        elif line:
+            field, _, value = line.partition(":")
+            if value[:1] == " ":
+                value = value[1:]
+            if field == "data":
+                data.append(value)
+            elif field == "event":
+                name = value or None
+            elif field == "id" and "\0" not in value:
+                identity = value
+        else:
+            if data:
+                joined = data[0] if len(data) == 1 else "\n".join(data)
+                if joined and not joined.isspace():
+                    events.append(_new(SseEvent, (name, joined, identity)))
+                data = []
+            name = identity = None
+    return events
