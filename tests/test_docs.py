@@ -63,20 +63,17 @@ def workplace(tmp_path, monkeypatch):
 
 
 def run_python(page, namespace):
-    """Run the blocks of a page; the number of them that were run."""
-    count = 0
+    """Run the blocks of a page."""
     for block in of(page, "python"):
         code = compile("\n" * (block.line - 1) + block.text, str(page), "exec")
         needs = re.findall(r"needs-(\w+)", block.options)
         if not block.before.startswith("<!-- not run:") and all(map(importlib.util.find_spec, needs)):
             exec(code, namespace)
-            count += 1
-    return count
 
 
 @pytest.mark.parametrize("page", pages_with("python"))
 def test_python_blocks_run(page, capsys):
-    assert run_python(page, {"__name__": "__main__"}) > 0
+    run_python(page, {"__name__": "__main__"})
 
 
 def matches(shown, real):
