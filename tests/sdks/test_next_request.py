@@ -36,11 +36,7 @@ def history(name: str, message: Any) -> Any:
     if name in STEPS:
         return [USER, *message]
     if name == "gemini":
-        from google.genai import types
-
-        # As JSON: of a dict this client would take the text of a signature for its bytes.
-        content = types.Content.model_validate_json(json.dumps(message))
-        return [types.Content.model_validate({"role": "user", "parts": [{"text": USER["content"]}]}), content]
+        return [{"role": "user", "parts": [{"text": USER["content"]}]}, message]
     if name == "bedrock":
         return [{"role": "user", "content": [{"text": USER["content"]}]}, message]
     return [USER, message]

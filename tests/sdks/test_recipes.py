@@ -91,7 +91,7 @@ def test_sdk_of_a_broken_stream(server: StreamServer, name: str, mode: str) -> N
     events, error = collected(toolstream.iter_events(read(server.url(stream, mode)), provider))
     check_broken(end_of(events))
     if mode == "dropped":
-        assert error is not None or name == "bedrock"
+        assert error is not None
 
 
 def collected(events: Any) -> tuple[list[Any], Exception | None]:
