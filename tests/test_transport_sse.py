@@ -117,6 +117,32 @@ def test_a_character_cut_by_the_end_is_cut_and_not_invalid():
     assert decoder.utf8_invalid
 
 
+def test_the_payload_of_a_single_event():
+    decoder = SseDecoder()
+    one = b"event: x\ndata: {}\n\n"
+    assert decoder.payload(one) is None, "a byte order mark could stand before it"
+    assert decoder.feed(one) == [event("{}", "x")]
+    assert decoder.payload(one) == b"{}"
+    assert decoder.payload(b"data: \xff\n\n") == b"\xff"
+    for other in (
+        one[:-1],
+        one + one,
+        b"event: error\ndata: {}\n\n",
+        b"data:{}\n\n",
+        b"data: a\ndata: b\n\n",
+        b"data: a\r\n\n",
+        b": c\ndata: a\n\n",
+        b"data: " + b"x" * 5000 + b"\n\n",
+        b"",
+    ):
+        assert decoder.payload(other) is None
+    decoder.feed(b"data: under way\n")
+    assert decoder.payload(one) is None
+    assert decoder.feed(b"\n") == [event("under way")]
+    decoder.feed(b"data: a\r\r")
+    assert decoder.payload(one) is None, "a line end could be half of this"
+
+
 def test_any_bytes_like_piece_is_read():
     for kind in (bytes, bytearray, memoryview):
         assert SseDecoder().feed(kind(b"data: a\n\n")) == [event("a")]

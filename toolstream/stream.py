@@ -88,7 +88,7 @@ class ToolCallStream:
         self._sse_decoder: SseDecoder | None = None  # the same, where the framing is SSE
         self._head = b""  # until the framing is recognised
         self._loads: Callable[[str], Any] = exact_loads
-        self._strict_loads: Callable[[str], Any] = exact_loads  # may refuse what `_loads` reads
+        self._strict_loads: Callable[[str | bytes], Any] = exact_loads  # may refuse what `_loads` reads
         self._provider: Provider | None = None
         self._pending: list[dict[str, Any] | None] = []  # events until the protocol is recognised; `None`: the end mark
         self._feed: Callable[[dict[str, Any]], None]
@@ -131,9 +131,7 @@ class ToolCallStream:
             elif self._ready and type(piece) is bytes and self._sse_decoder is not None:
                 assembler.piece = self._pieces
                 self._pieces += 1
-                self._read_sse(self._sse_decoder.feed(piece))
-                if self._sse_decoder.utf8_invalid:
-                    self._report_utf8(self._sse_decoder)
+                self._sse_bytes(self._sse_decoder, piece)
             else:
                 self._take(piece)
         except (LimitExceededError, UnknownProviderError) as error:
@@ -236,6 +234,24 @@ class ToolCallStream:
                     self._event(message)
             else:
                 self._frame(message)
+
+    def _sse_bytes(self, decoder: SseDecoder, data: bytes) -> None:
+        """Bytes of server-sent events, once the protocol is known: mostly one event in a piece."""
+        payload = decoder.payload(data)
+        if payload is not None:
+            try:
+                event = self._strict_loads(payload)
+            except ValueError:
+                pass
+            else:
+                if type(event) is dict and "chunk" not in event:
+                    self._feed(event)
+                else:
+                    self._value(event, None)
+                return
+        self._read_sse(decoder.feed(data))
+        if decoder.utf8_invalid:
+            self._report_utf8(decoder)
 
     def _read_sse(self, messages: list[SseEvent]) -> None:
         read = self._strict_loads

@@ -58,21 +58,22 @@ class Anthropic(BlockProvider):
 
     def feed(self, event: dict[str, Any]) -> None:
         """One event."""
-        if self._abandoned:
-            return
         kind = event.get("type")
         if kind == "content_block_delta":
             delta = event.get("delta")
             if isinstance(delta, dict):
-                if delta.get("type") == "input_json_delta":
-                    index, text = event.get("index"), delta.get("partial_json")
+                text = delta.get("partial_json")
+                if isinstance(text, str):
+                    index = event.get("index")
                     call = self._open.get(index) if type(index) is int else None
-                    if type(call) is ToolCall and type(text) is str and not self._whole:
+                    if type(call) is ToolCall and not self._whole:
                         self._append(call, text)  # as `fragment` would, the short way
-                    else:
+                    elif not self._abandoned:
                         self.fragment(index, text)
-                else:
+                elif not self._abandoned:
                     self._delta(event.get("index"), delta)
+        elif self._abandoned:
+            return
         elif kind == "content_block_start":
             block = event.get("content_block")
             if isinstance(block, dict):
@@ -182,6 +183,8 @@ class Anthropic(BlockProvider):
         for block in self._open.values():
             if not isinstance(block, Block):
                 self.assembler.end(block, regular=False)
+        self._open.clear()
+        self._whole.clear()
         self._abandoned = True
         self.assembler.error(
             {"type": "message_restarted", "message": "another message began before this one was whole"}

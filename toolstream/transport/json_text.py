@@ -28,8 +28,10 @@ _decode = json.JSONDecoder(strict=False).decode
 _decode_long = json.JSONDecoder(strict=False, parse_int=_integer).decode
 
 
-def exact_loads(text: str) -> Any:
-    """The value of a JSON text, integers exact. Raises `ValueError` for what is no JSON, or nested too deeply."""
+def exact_loads(text: str | bytes) -> Any:
+    """The value of a JSON text, integers exact. Raises `ValueError` for what is no JSON or UTF-8, or too deep."""
+    if not isinstance(text, str):
+        text = text.decode()
     try:
         return _decode(text)
     except json.JSONDecodeError:
@@ -44,10 +46,10 @@ def exact_loads(text: str) -> Any:
         raise ValueError("nested too deeply") from None
 
 
-_fast: Callable[[str], Any] | None = None  # found when it is first needed: importing orjson loads much
+_fast: Callable[[str | bytes], Any] | None = None  # found when it is first needed: importing orjson loads much
 
 
-def _find_fast() -> Callable[[str], Any]:
+def _find_fast() -> Callable[[str | bytes], Any]:
     try:
         import orjson
     except ImportError:
@@ -55,7 +57,7 @@ def _find_fast() -> Callable[[str], Any]:
     return orjson.loads
 
 
-def strict_loads() -> Callable[[str], Any]:
+def strict_loads() -> Callable[[str | bytes], Any]:
     """The fastest function that reads valid JSON. What it refuses with a `ValueError` may still be read by `loads`."""
     global _fast
     if _fast is None:

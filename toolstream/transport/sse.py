@@ -51,12 +51,23 @@ class SseDecoder:
     [SseEvent(event='ping', data='{}', id=None)]
     """
 
-    __slots__ = ("_after_cr", "_calm", "_error", "_max_size", "_pending", "_started", "unterminated", "utf8_invalid")
+    __slots__ = (
+        "_after_cr",
+        "_calm",
+        "_error",
+        "_max_size",
+        "_pending",
+        "_short",
+        "_started",
+        "unterminated",
+        "utf8_invalid",
+    )
 
     gaps: ClassVar[list[int]] = []  # nothing is ever skipped
 
     def __init__(self, *, max_size: int = MAX_SIZE) -> None:
         self._max_size = max_size
+        self._short = min(max_size, 4096)  # what is longer is looked at once, not twice
         self._pending = bytearray()  # the event under way, its line ends already LF
         self._after_cr = False  # the last byte was a CR: an LF now belongs to it
         self._started = False  # something was decoded: no byte order mark can come any more
@@ -80,6 +91,23 @@ class SseDecoder:
                         return [_new(SseEvent, (lines[0][7:] or None, payload, None))]
                 return _events(lines)
         return self._feed(data)
+
+    def payload(self, data: bytes) -> bytes | None:
+        """The data of the only event in `data`, as bytes that may be no UTF-8, where that is all there is to read.
+
+        A short cut for who wants just that, and has no use for the name unless it is `error`. `None`: nothing was
+        read, `feed` is to be called.
+        """
+        if self._calm and data[-2:] == b"\n\n" and len(data) <= self._short and 13 not in data:
+            lines = data.split(b"\n")
+            line = lines[0]
+            if len(lines) == 4 and line[:7] == b"event: " and line != b"event: error":
+                line = lines[1]
+            elif len(lines) != 3:
+                return None
+            if line[:6] == b"data: ":
+                return line[6:]
+        return None
 
     def _feed(self, data: bytes) -> list[SseEvent]:
         if self._error is not None:
