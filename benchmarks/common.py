@@ -274,9 +274,9 @@ def seconds(run: Callable[[Any], Any], data: Any, loops: int = 1) -> float:
 
 def least_seconds(run: Callable[[Any], Any], data: Any, rounds: int = 3) -> float:
     """The least of some rounds; of more where one is so short that it is over before the clock has moved much."""
-    costs = []
+    costs: list[float] = []
+    gc.collect()
     while len(costs) < rounds or (sum(costs) < 0.02 * rounds and len(costs) < 100 * rounds):
-        gc.collect()
         costs.append(seconds(run, data))
     return min(costs)
 

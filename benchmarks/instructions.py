@@ -28,6 +28,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+from collections import Counter
 from pathlib import Path
 
 from common import OPERATIONS, SHAPES, cut, library, slope
@@ -88,25 +89,30 @@ def child(cases: list[tuple[str, str, int]]) -> None:
             os.getpgid(0)
 
 
-def count(cases: list[tuple[str, str, int]], folder: str) -> tuple[int, list[list[int]]]:
-    """Instructions of the fixed workload, and of each case by size."""
+def functions(profile: str) -> Counter[str]:
+    """Instructions by function, those of the functions that it calls left out."""
+    costs: Counter[str] = Counter()
+    function, is_call = "", False
+    with open(profile) as file:
+        for line in file:
+            if line.startswith("fn="):
+                function = line[3:].strip()
+            elif line.startswith("calls="):
+                is_call = True  # the next line says what the call cost, callees included
+            elif line[0].isdigit() or line[0] in "+-*":
+                costs[function] += 0 if is_call else int(line.split()[1])
+                is_call = False
+    return costs
+
+
+def count(cases: list[tuple[str, str, int]], folder: str) -> list[Counter[str]]:
+    """Instructions by function: of the fixed workload, then of each case by size."""
+    valgrind = ["valgrind", "--quiet", "--tool=callgrind", "--compress-strings=no", "--dump-before=getpgid"]
     profile = os.path.join(folder, "profile")
-    valgrind = ["valgrind", "--quiet", "--tool=callgrind", "--dump-before=getpgid", f"--callgrind-out-file={profile}"]
-    command = [*valgrind, sys.executable, __file__, "--child", json.dumps(cases)]
+    command = [*valgrind, f"--callgrind-out-file={profile}", sys.executable, __file__, "--child", json.dumps(cases)]
     subprocess.run(command, check=True, env={**os.environ, "PYTHONHASHSEED": "0"})
-
-    def total(number: int) -> int:
-        with open(f"{profile}.{number}") as file:
-            return next(int(line.split()[1]) for line in file if line.startswith("totals:"))
-
-    counts, number = [], 2
-    for case in cases:
-        row = []
-        for _ in [KB, *sizes(case)]:
-            number += 2
-            row.append(total(number))
-        counts.append(row[1:])
-    return total(2), counts
+    runs = 1 + sum(1 + len(sizes(case)) for case in cases)
+    return [functions(f"{profile}.{2 * number}") for number in range(1, runs + 1)]
 
 
 def main() -> int:
@@ -131,17 +137,14 @@ def main() -> int:
     levels = stored.setdefault(key, {})
     failures = []
     with tempfile.TemporaryDirectory() as folder:
-        fixed, counts = count(cases, folder)
-        if options.profile:
-            number = 2
-            for case in cases:
-                number += 2 * (1 + len(sizes(case)))
-                print(f"=== {title(case)}, {sizes(case)[-1]} characters", flush=True)
-                subprocess.run(["callgrind_annotate", "--auto=no", f"{folder}/profile.{number}"], check=True)
+        runs = iter(count(cases, folder))
+    fixed = next(runs).total()
     print(f"{key}; fixed workload: {fixed:,} instructions")
     print(f"{'case':28} {'a character':>12} {'4n / n':>14} {'exponent':>9} {'level':>8} {'stored':>8}")
-    for case, row in zip(cases, counts, strict=True):
+    for case in cases:
         name, lengths = title(case), [len(SHAPES[case[1]](size)) for size in sizes(case)]
+        profiles = [next(runs) for _ in [KB, *lengths]]
+        row = [profile.total() for profile in profiles[1:]]
         grown = [b / a / (m / n) for a, b, n, m in zip(row, row[1:], lengths, lengths[1:], strict=False)]
         exponent = slope(zip(lengths, row, strict=True))
         each = (row[1] - row[0]) / (lengths[1] - lengths[0])
@@ -151,6 +154,9 @@ def main() -> int:
             f"{name:28} {each:12,.1f} {' '.join(f'{4 * x:.2f}' for x in grown):>14} {exponent:9.3f} {level:8.4g} "
             + (f"{before:8.4g} {(level / before - 1) * 100:+.1f} %" if before else f"{'none':>8}")
         )
+        if options.profile:
+            for function, cost in profiles[-1].most_common(12):
+                print(f"{cost / lengths[-1]:41,.1f}   {function}")
         if max(grown) > TOLERANCE or exponent > 1.05:
             failures.append(f"{name}: grows faster than its text")
         if options.renew:

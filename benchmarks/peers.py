@@ -91,7 +91,7 @@ def _toolstream() -> None:
     ADAPTERS["append"][OWN] = append
     ADAPTERS["live"][OWN] = own("live")
     stream = own("stream")
-    ADAPTERS["assemble"][OWN] = lambda events: stream(events).calls[0].arguments
+    ADAPTERS["assemble"][OWN] = lambda events: stream(events).calls[0].arguments_text
     EVENTS[OWN] = chat_events
 
 
