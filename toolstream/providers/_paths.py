@@ -18,6 +18,7 @@ from __future__ import annotations
 
 import json
 import re
+from json.encoder import encode_basestring, encode_basestring_ascii
 from typing import Final
 
 from ..types import JsonPath
@@ -84,12 +85,12 @@ def _requote(match: re.Match[str]) -> str:
 
 def encode_string(text: str) -> str:
     """The characters of a JSON string, without its quotes. Lone surrogates are escaped, so that halves can meet."""
-    encoded = json.dumps(text, ensure_ascii=False)
-    if not encoded.isascii():
+    encoded: str = encode_basestring(text)
+    if not text.isascii():
         try:
-            encoded.encode()
+            text.encode()
         except UnicodeEncodeError:
-            encoded = json.dumps(text)
+            encoded = encode_basestring_ascii(text)
     return encoded[1:-1]
 
 
@@ -135,6 +136,7 @@ class PathWriter:
         "_root",
         "_size",
         "_stale",
+        "_steps",
         "_trail",
         "_unplaced",
         "waiting",
@@ -145,6 +147,7 @@ class PathWriter:
         self._root = _Container(False)
         self._trail = [self._root]  # the containers that are open in the text
         self._current: _String | None = None  # the string that is open in the text
+        self._steps: JsonPath | None = None  # its path, the very object that came
         self._out = ["{"]
         self._restart = False  # `_out` starts the text anew
         self._stale = False  # the tree has leaves that the text lacks
@@ -165,13 +168,17 @@ class PathWriter:
         """Add a piece to the string at the path if its last piece announced one, else begin the string there."""
         encoded = encode_string(piece)
         current = self._current
-        leaf = self._find(steps) if steps else None
+        if current is not None and steps is self._steps and not self._stale:
+            leaf: _Container | _String | str | None = current  # the string that is open in the text
+        else:
+            leaf = self._find(steps) if steps else None
         if isinstance(leaf, _String) and leaf.more:
-            leaf.more = more
             leaf.pieces.append(encoded)
-            self.waiting -= not more
             self._size += len(encoded)
-            self._pay(len(encoded))
+            self._credit += CREDIT_PER_LEAF + CREDIT_PER_CHARACTER * len(encoded)
+            if not more:
+                leaf.more = False
+                self.waiting -= 1
             if leaf is current and not self._stale:
                 self._out.append(encoded if more else encoded + '"')
                 if not more:
@@ -218,7 +225,7 @@ class PathWriter:
 
     def _put(self, steps: JsonPath | None, encoded: str, string: _String | None, path: str) -> None:
         """Put a leaf into the tree, and into the text if the text can go on with it."""
-        self._pay(len(encoded) + len(path))
+        self._credit += CREDIT_PER_LEAF + CREDIT_PER_CHARACTER * (len(encoded) + len(path))
         if not steps or not self._fits(steps):
             # A bare `$` is no key: no reader can take this member for one that the model meant.
             value = f'"{encoded}"' if string is not None else encoded
@@ -258,6 +265,7 @@ class PathWriter:
         else:
             self._out.append(f'"{encoded}' if string.more else f'"{encoded}"')
             self._current = string if string.more else None
+            self._steps = steps
 
     def _fits(self, steps: JsonPath) -> bool:
         """Whether every container on the way has the kind that the path asks for."""
@@ -269,9 +277,6 @@ class PathWriter:
                 return False
             node = node.members.get(step)
         return True
-
-    def _pay(self, characters: int) -> None:
-        self._credit += CREDIT_PER_LEAF + CREDIT_PER_CHARACTER * characters
 
     def _close(self, depth: int) -> None:
         """Close the open string, and the open containers below the one at the depth."""

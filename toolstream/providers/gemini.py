@@ -95,6 +95,7 @@ class Gemini:
         assembler.call_word = False
         assembler.pending_scalars = "show"  # a number is never cut
         self._candidates: dict[int, _Candidate] = {}
+        self._usage: object = None  # as sent last: it comes with every event
         self._path: tuple[str, JsonPath | None] = ("", None)  # the last path, since it mostly comes again
 
     def feed(self, event: dict[str, Any]) -> None:
@@ -106,12 +107,14 @@ class Gemini:
         for candidate in candidates if isinstance(candidates, list) else ():
             if isinstance(candidate, dict):
                 self._candidate(candidate)
-        feedback = _field(event, "promptFeedback", "prompt_feedback")
-        if isinstance(feedback, dict):
-            word = _field(feedback, "blockReason", "block_reason")
-            if word:
+        if "promptFeedback" in event or "prompt_feedback" in event:
+            feedback = _field(event, "promptFeedback", "prompt_feedback")
+            if isinstance(feedback, dict) and (word := _field(feedback, "blockReason", "block_reason")):
                 self._assembler.finish(word, "content_filter")
-        self._assembler.usage(_field(event, "usageMetadata", "usage_metadata"))
+        usage = event.get("usageMetadata") or event.get("usage_metadata")
+        if usage != self._usage:
+            self._usage = usage
+            self._assembler.usage(usage)
 
     def close(self) -> None:
         """A whole call is whole even if the stream broke after it."""
@@ -139,7 +142,9 @@ class Gemini:
             self._assembler.finish(word, meaning, choice)
 
     def _part(self, candidate: _Candidate, part: dict[str, Any]) -> None:
-        function_call = _field(part, "functionCall", "function_call")
+        if not _WIRE_NAMES.keys().isdisjoint(part):
+            part = _on_the_wire(part)
+        function_call = part.get("functionCall")
         if isinstance(function_call, dict):
             self._function_call(candidate, function_call, part)
             return
@@ -149,9 +154,9 @@ class Gemini:
         if isinstance(text, str):
             self._text(candidate, text, part)
             return
-        tool_call = _field(part, "toolCall", "tool_call")
+        tool_call = part.get("toolCall")
         if isinstance(tool_call, dict):
-            name = _field(tool_call, "toolType", "tool_type") or "toolCall"
+            name = tool_call.get("toolType") or "toolCall"
             call = self._assembler.open(None, id=tool_call.get("id"), name=name, kind="server", choice=candidate.choice)
             if isinstance(tool_call.get("args"), dict):
                 self._assembler.whole(call, tool_call["args"])
@@ -165,12 +170,14 @@ class Gemini:
         else:
             self._assembler.text(text, candidate.choice)
         last = candidate.parts[-1] if candidate.parts else None
-        signed = _signature(part) is not None  # a signature belongs to its own part: that is never joined with others
+        signed = (
+            part.get("thoughtSignature") is not None
+        )  # a signature belongs to its own part: that is never joined with others
         if (
             last is not None
             and last.pieces
             and not signed
-            and _signature(last.fields) is None
+            and last.fields.get("thoughtSignature") is None
             and (last.fields.get("thought") is True) == thought
         ):
             last.pieces.append(text)
@@ -181,9 +188,7 @@ class Gemini:
 
     def _function_call(self, candidate: _Candidate, fields: dict[str, Any], part: dict[str, Any]) -> None:
         name, args = fields.get("name"), fields.get("args")
-        partial = _field(fields, "partialArgs", "partial_args")
-        more = _field(fields, "willContinue", "will_continue") is True
-        signature = _signature(part)
+        partial, more = fields.get("partialArgs"), fields.get("willContinue") is True
         if name:
             self._settle(candidate, cut=False)
             id_ = fields.get("id")
@@ -196,8 +201,8 @@ class Gemini:
             if args or partial:
                 self._assembler.defect("orphan_delta")
             return
-        if signature is not None:
-            self._assembler.extras(call, {"thoughtSignature": signature})
+        if "thoughtSignature" in part:
+            self._assembler.extras(call, {"thoughtSignature": _without_bytes(part["thoughtSignature"])})
         if isinstance(partial, list) and partial:
             self._partial(candidate, call, partial)
         if args is not None:
@@ -240,24 +245,21 @@ class Gemini:
         self._take(call, candidate.writer)
 
     def _value(self, writer: PathWriter, fields: dict[str, Any]) -> None:
-        path = _field(fields, "jsonPath", "json_path")
+        path = fields.get("jsonPath")
         if not isinstance(path, str):
             path = ""
         if path != self._path[0]:
             self._path = (path, parse_path(path))
         steps = self._path[1]
-        more = _field(fields, "willContinue", "will_continue") is True
-        string = _field(fields, "stringValue", "string_value")
+        more = fields.get("willContinue") is True
+        string = fields.get("stringValue")
         if isinstance(string, str):
             writer.append(steps, string, more=more, path=path)
-            return
-        number = _field(fields, "numberValue", "number_value")
-        boolean = _field(fields, "boolValue", "bool_value")
-        if number is not None:
-            writer.set(steps, _number(number), path)
-        elif isinstance(boolean, bool):
-            writer.set(steps, "true" if boolean else "false", path)
-        elif "nullValue" in fields or fields.get("null_value") is not None:
+        elif fields.get("numberValue") is not None:
+            writer.set(steps, _number(fields["numberValue"]), path)
+        elif isinstance(fields.get("boolValue"), bool):
+            writer.set(steps, "true" if fields["boolValue"] else "false", path)
+        elif "nullValue" in fields:
             writer.set(steps, "null", path)
         elif steps:
             writer.end_string(steps, more=more)
@@ -298,26 +300,20 @@ class Gemini:
 
 
 def _request_part(part: _Part) -> dict[str, Any]:
-    out: dict[str, Any] = {}
-    for name, value in part.fields.items():
-        if name in ("functionCall", "function_call"):
-            call = part.call
-            if call is None:
-                continue
-            out["functionCall"] = {"name": call.name, "args": object_arguments(call)}
-            if part.has_id:
-                out["functionCall"]["id"] = call.id
-        elif name == "text" and part.pieces:
+    call = part.call
+    if call is None:
+        out = {name: _without_bytes(value) for name, value in part.fields.items()}
+        if part.pieces:
             out["text"] = "".join(part.pieces)
-        elif name in ("thoughtSignature", "thought_signature"):
-            out["thoughtSignature"] = _signature(part.fields)
-        else:
-            out[name] = _without_bytes(value)
-    return out
+        return out
+    function_call = {"name": call.name, "args": object_arguments(call)}
+    if part.has_id:
+        function_call["id"] = call.id
+    return {**part.fields, "functionCall": function_call, **call.extras}
 
 
 def _without_bytes(value: Any) -> Any:
-    """Data of an SDK's object as the wire has it."""
+    """Data of an SDK's object as the wire has it: base64 text, as standard base64."""
     if isinstance(value, bytes):
         return b2a_base64(value, newline=False).decode()
     if isinstance(value, dict) and any(isinstance(inner, bytes) for inner in value.values()):
@@ -325,9 +321,46 @@ def _without_bytes(value: Any) -> Any:
     return value
 
 
-def _signature(part: dict[str, Any]) -> Any:
-    """The thought signature of a part, base64 text also where an SDK has decoded it."""
-    return _without_bytes(_field(part, "thoughtSignature", "thought_signature"))
+_WIRE_NAMES: Final = {
+    "function_call": "functionCall",
+    "thought_signature": "thoughtSignature",
+    "tool_call": "toolCall",
+    "tool_response": "toolResponse",
+    "executable_code": "executableCode",
+    "code_execution_result": "codeExecutionResult",
+    "inline_data": "inlineData",
+    "file_data": "fileData",
+}
+_WIRE_NAMES_INSIDE: Final = {
+    "partial_args": "partialArgs",
+    "will_continue": "willContinue",
+    "json_path": "jsonPath",
+    "string_value": "stringValue",
+    "number_value": "numberValue",
+    "bool_value": "boolValue",
+    "null_value": "nullValue",
+    "tool_type": "toolType",
+    "mime_type": "mimeType",
+    "file_uri": "fileUri",
+}
+
+
+def _on_the_wire(part: dict[str, Any]) -> dict[str, Any]:
+    """A part in Python's spelling, where fields that were not sent are there as `None`."""
+    out = {}
+    for name, value in part.items():
+        if value is None:
+            continue
+        if name in _WIRE_NAMES and isinstance(value, dict):
+            value = _renamed(value)
+            if isinstance(value.get("partialArgs"), list):
+                value["partialArgs"] = [_renamed(one) for one in value["partialArgs"] if isinstance(one, dict)]
+        out[_WIRE_NAMES.get(name, name)] = value
+    return out
+
+
+def _renamed(fields: dict[str, Any]) -> dict[str, Any]:
+    return {_WIRE_NAMES_INSIDE.get(name, name): value for name, value in fields.items() if value is not None}
 
 
 def _field(fields: dict[str, Any], name: str, python_name: str) -> Any:

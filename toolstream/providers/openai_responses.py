@@ -88,6 +88,9 @@ class OpenAIResponses:
         self._by_call_id: dict[str, _Item] = {}
         self._by_index: dict[int, _Item] = {}
         self._from_xai: bool | None = None  # None: the model was not named
+        self._append = assembler.append
+        self._last: ToolCall | None = None  # the call announced last, if it has an item id
+        self._last_id = ""
         self._loose: dict[str, _Item] = {}  # type -> the item of text that names none
         self._failed = False
         arguments: Final = self._arguments_delta
@@ -128,6 +131,13 @@ class OpenAIResponses:
     def feed(self, event: dict[str, Any]) -> None:
         """One event; unknown types are ignored."""
         kind = event.get("type")
+        if kind == "response.function_call_arguments.delta":  # nearly all events: of the same item as the one before
+            call = self._last
+            if call is not None and event.get("item_id") == self._last_id and event.get("output_index") == call.index:
+                delta = event.get("delta")
+                if type(delta) is str:
+                    self._append(call, delta)
+                    return
         handler = self._handlers.get(kind) if isinstance(kind, str) else None
         if handler is not None:
             handler(event)
@@ -183,6 +193,7 @@ class OpenAIResponses:
         item = _Item(str(fields.get("type")), index, fields)
         self._items.append(item)
         item_id, call_id = fields.get("id"), fields.get("call_id")
+        self._last = None
         if isinstance(item_id, str) and item_id:
             self._by_id[item_id] = item
         if isinstance(call_id, str) and call_id:
@@ -247,6 +258,9 @@ class OpenAIResponses:
         id_ = fields.get("call_id") or fields.get("id")
         item.call = self._assembler.open(None, id=id_, name=name, kind=kind, index=item.index, free_text=form is FREE)
         self._take_extras(item.call, fields)
+        item_id = fields.get("id")
+        if isinstance(item_id, str) and item_id:
+            self._last, self._last_id = item.call, item_id
 
     def _take_extras(self, call: ToolCall, fields: dict[str, Any]) -> None:
         extras = {name: fields[name] for name in _EXTRAS if fields.get(name)}
