@@ -551,12 +551,13 @@ def test_thoughts_are_reasoning() -> None:
 
 
 def test_signatures_as_bytes() -> None:
-    part = {"functionCall": {"name": "f", "args": {}}, "thought_signature": b"\xff\xfe signature"}
+    part = {"function_call": {"name": "f", "args": {}}, "thought_signature": b"\xff\xfe signature"}
     completion = run("gemini", [event(part), STOP])
     assert completion.calls[0].extras == {"thoughtSignature": "//4gc2lnbmF0dXJl"}
     assert completion.message()["parts"][0]["thoughtSignature"] == "//4gc2lnbmF0dXJl"
     late = gemini(OPEN, event({**called(), "thoughtSignature": "c2ln"}), STOP)
     assert late.calls[0].extras == {"thoughtSignature": "c2ln"}
+    assert late.message()["parts"] == [{"functionCall": {"name": "f", "args": {}}, "thoughtSignature": "c2ln"}]
 
 
 # ---------------------------------------------------------------- anything at all

@@ -142,9 +142,10 @@ class Gemini:
             self._assembler.finish(word, meaning, choice)
 
     def _part(self, candidate: _Candidate, part: dict[str, Any]) -> None:
-        if not _WIRE_NAMES.keys().isdisjoint(part):
-            part = _on_the_wire(part)
         function_call = part.get("functionCall")
+        if function_call is None and not _WIRE_NAMES.keys().isdisjoint(part):
+            part = _on_the_wire(part)
+            function_call = part.get("functionCall")
         if isinstance(function_call, dict):
             self._function_call(candidate, function_call, part)
             return
@@ -239,10 +240,16 @@ class Gemini:
                 self._assembler.defect("orphan_delta")
                 return
             candidate.writer = PathWriter()
+        writer = candidate.writer
         for one in partial:
             if isinstance(one, dict):
-                self._value(candidate.writer, one)
-        self._take(call, candidate.writer)
+                string = one.get("stringValue")
+                path, steps = self._path
+                if isinstance(string, str) and one.get("jsonPath") == path:  # goes on where the last one was
+                    writer.append(steps, string, more=one.get("willContinue") is True, path=path)
+                else:
+                    self._value(writer, one)
+        self._take(call, writer)
 
     def _value(self, writer: PathWriter, fields: dict[str, Any]) -> None:
         path = fields.get("jsonPath")
