@@ -1,0 +1,473 @@
+"""What an event costs: toolstream's own work beside `json.loads`, and whole streams beside the SDKs' own accumulation.
+
+    python benchmarks/events.py              generated streams of every protocol
+    python benchmarks/events.py FILE...      recorded ones (.sse, .ndjson, .jsonarray, .eventstream)
+
+First table, for each protocol, in microseconds an event:
+
+- `json.loads`: decoding the payload of the event, and nothing else; `decoder`: the same with the decoder in use
+  (`orjson`, where arguments are not objects);
+- `whole`: bytes in, finished calls out, one event a piece; `live`: reading the live arguments after every delta;
+- `own`: `whole` without `decoder`, which is toolstream's own work: framing, protocol, parsing the arguments, events;
+- `own / json`: the promise is about 1 at most on the compiled back end.
+
+Second table, for generated streams, in milliseconds a stream: from the bytes of a response to finished calls, all
+through the same in-memory transport of httpx. `calls`: the client puts calls together itself (else it only hands events
+on); `live`: it shows arguments while they grow. Times are the least of several rounds.
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+import struct
+import sys
+import time
+import warnings
+import zlib
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import toolstream
+from toolstream.providers import provider_class
+from toolstream.transport.json_text import exact_loads, loads
+
+ROUNDS = 9
+FRAGMENTS = 400
+FRAGMENT = 'word \\"x\\" '
+
+
+# ------------------------------------------------------------------------------------------------------------ streams
+
+
+def _sse(events: list[dict[str, Any]], named: str = "") -> list[bytes]:
+    """One piece an event."""
+    out = []
+    for event in events:
+        name = f"event: {event[named]}\n" if named else ""
+        out.append(f"{name}data: {json.dumps(event, separators=(',', ':'))}\n\n".encode())
+    return out
+
+
+def _frame(kind: str, payload: dict[str, Any]) -> bytes:
+    head = b""
+    for name, value in ((":event-type", kind), (":content-type", "application/json"), (":message-type", "event")):
+        head += bytes([len(name)]) + name.encode() + b"\x07" + struct.pack(">H", len(value)) + value.encode()
+    body = json.dumps(payload, separators=(",", ":")).encode()
+    start = struct.pack(">II", len(head) + len(body) + 16, len(head))
+    start += struct.pack(">I", zlib.crc32(start))
+    return start + head + body + struct.pack(">I", zlib.crc32(start + head + body))
+
+
+ARGUMENTS = ['{"text":"', *[FRAGMENT] * FRAGMENTS, '","path":"a.py"}']
+
+
+def openai_chat() -> list[bytes]:
+    def chunk(delta: dict[str, Any], finish: str | None = None) -> dict[str, Any]:
+        choice = {"index": 0, "delta": delta, "logprobs": None, "finish_reason": finish}
+        return {
+            "id": "chatcmpl-CnwXbmTnZkSKGjnRFpRmtVQvWx2Ks",
+            "object": "chat.completion.chunk",
+            "created": 1764000000,
+            "model": "gpt-5-2025-08-07",
+            "service_tier": "default",
+            "system_fingerprint": None,
+            "choices": [choice],
+            "obfuscation": "aB3dE5gH7",
+        }
+
+    function = {"name": "write", "arguments": ""}
+    head = {"index": 0, "id": "call_5tGfLDkC7nYjTiwQoLMqBz2E", "type": "function", "function": function}
+    events = [chunk({"role": "assistant", "content": None}), chunk({"tool_calls": [head]})]
+    events += [chunk({"tool_calls": [{"index": 0, "function": {"arguments": a}}]}) for a in ARGUMENTS]
+    return [*_sse([*events, chunk({}, "tool_calls")]), b"data: [DONE]\n\n"]
+
+
+def mistral() -> list[bytes]:
+    """As of its hosted models: like Chat Completions, with empty names, which its client cannot do without."""
+    return [piece.replace(b'{"arguments"', b'{"name":"","arguments"') for piece in openai_chat()]
+
+
+def openai_responses() -> list[bytes]:
+    id = "fc_07d2265248f742f6016a3c12065a2c819e8eb9b547f64a93fc"
+    item = {"id": id, "type": "function_call", "call_id": "call_5tGfLDkC7nYjTiwQoLMqBz2E", "name": "write"}
+    text = "".join(ARGUMENTS)
+    begun, whole = ({**item, "status": s, "arguments": a} for s, a in (("in_progress", ""), ("completed", text)))
+    response = {
+        "id": "resp_07d2265248f742f6016a3c1205ba3c819e8c21d6c3ae5b93ff",
+        "object": "response",
+        "created_at": 1764000000,
+        "model": "gpt-5",
+        "parallel_tool_calls": True,
+        "tool_choice": "auto",
+        "tools": [],
+    }
+    place = {"output_index": 0}
+    events: list[dict[str, Any]] = [
+        {"type": "response.created", "response": {**response, "status": "in_progress", "output": []}},
+        {"type": "response.output_item.added", "item": begun, **place},
+    ]
+    for a in ARGUMENTS:
+        delta = {"type": "response.function_call_arguments.delta", "delta": a, "item_id": id, **place}
+        events.append({**delta, "obfuscation": "aB3dE5gH7"})
+    events += [
+        {"type": "response.function_call_arguments.done", "arguments": text, "item_id": id, **place},
+        {"type": "response.output_item.done", "item": whole, **place},
+        {"type": "response.completed", "response": {**response, "status": "completed", "output": [whole]}},
+    ]
+    return _sse([{**event, "sequence_number": number} for number, event in enumerate(events)], "type")
+
+
+def anthropic() -> list[bytes]:
+    message = {"id": "msg_01", "type": "message", "role": "assistant", "model": "claude", "content": []}
+    usage = {"input_tokens": 20, "output_tokens": 1}
+    block = {"type": "tool_use", "id": "toolu_01T1x1fJ34qAmk2tNTrN7Up6", "name": "write", "input": {}}
+    events: list[dict[str, Any]] = [
+        {"type": "message_start", "message": {**message, "stop_reason": None, "stop_sequence": None, "usage": usage}},
+        {"type": "content_block_start", "index": 0, "content_block": block},
+    ]
+    for a in ARGUMENTS:
+        delta = {"type": "input_json_delta", "partial_json": a}
+        events.append({"type": "content_block_delta", "index": 0, "delta": delta})
+    stop = {"stop_reason": "tool_use", "stop_sequence": None}
+    events += [
+        {"type": "content_block_stop", "index": 0},
+        {"type": "message_delta", "delta": stop, "usage": {"output_tokens": 30}},
+        {"type": "message_stop"},
+    ]
+    return _sse(events, "type")
+
+
+def _candidate(part: dict[str, Any], **more: Any) -> dict[str, Any]:
+    return {
+        "candidates": [{"content": {"role": "model", "parts": [part]}, "index": 0, **more}],
+        "usageMetadata": {"promptTokenCount": 20, "totalTokenCount": 50, "trafficType": "ON_DEMAND"},
+        "modelVersion": "gemini-3-pro",
+        "responseId": "dqHOab6xGLzWodAPkPuViA4",
+    }
+
+
+def gemini() -> list[bytes]:
+    """Arguments streamed as values with paths."""
+    texts = [json.loads(f'"{FRAGMENT}"')] * FRAGMENTS
+    events = [_candidate({"functionCall": {"name": "write", "willContinue": True}})]
+    for text in texts:
+        value = {"jsonPath": "$.text", "stringValue": text, "willContinue": True}
+        events.append(_candidate({"functionCall": {"partialArgs": [value], "willContinue": True}}))
+    value = {"jsonPath": "$.text", "stringValue": ""}
+    events.append(_candidate({"functionCall": {"partialArgs": [value], "willContinue": True}}))
+    return _sse([*events, _candidate({"functionCall": {}}, finishReason="STOP")])
+
+
+def cohere() -> list[bytes]:
+    def event(type: str, calls: dict[str, Any]) -> dict[str, Any]:
+        return {"type": type, "index": 0, "delta": {"message": {"tool_calls": calls}}}
+
+    function = {"name": "write", "arguments": ""}
+    events: list[dict[str, Any]] = [
+        {"type": "message-start", "id": "m1", "delta": {"message": {"role": "assistant"}}},
+        event("tool-call-start", {"id": "write_1", "type": "function", "function": function}),
+        *[event("tool-call-delta", {"function": {"arguments": a}}) for a in ARGUMENTS],
+        {"type": "tool-call-end", "index": 0},
+        {"type": "message-end", "delta": {"finish_reason": "TOOL_CALL", "usage": {"tokens": {"input_tokens": 20}}}},
+    ]
+    return _sse(events, "type")
+
+
+def bedrock_converse() -> list[bytes]:
+    def block(kind: str, **fields: Any) -> bytes:
+        return _frame(kind, {"contentBlockIndex": 0, **fields, "p": "abcdefghijkl"})
+
+    return [
+        _frame("messageStart", {"role": "assistant", "p": "abcd"}),
+        block("contentBlockStart", start={"toolUse": {"toolUseId": "tooluse_kZJMlvQmRJ6eAyJE5GIl7Q", "name": "write"}}),
+        *[block("contentBlockDelta", delta={"toolUse": {"input": a}}) for a in ARGUMENTS],
+        block("contentBlockStop"),
+        _frame("messageStop", {"stopReason": "tool_use", "p": "abcd"}),
+        _frame("metadata", {"usage": {"inputTokens": 20, "outputTokens": 30, "totalTokens": 50}}),
+    ]
+
+
+def bedrock_invoke() -> list[bytes]:
+    """Anthropic's events inside frames of InvokeModelWithResponseStream."""
+    out = []
+    for piece in anthropic():
+        payload = piece.partition(b"data: ")[2].strip()
+        out.append(_frame("chunk", {"bytes": base64.b64encode(payload).decode(), "p": "abcd"}))
+    return out
+
+
+def ollama() -> list[bytes]:
+    """Calls come whole: 40 of them."""
+    head = {"model": "qwen3:8b", "created_at": "2026-01-01T00:00:00.000000Z"}
+    lines = []
+    for number in range(40):
+        function = {"index": number, "name": "write", "arguments": {"text": "word " * 40, "path": f"a{number}.py"}}
+        message = {"role": "assistant", "content": "", "tool_calls": [{"id": f"call_{number}", "function": function}]}
+        lines.append({**head, "message": message, "done": False})
+    lines.append({**head, "message": {"role": "assistant", "content": ""}, "done": True, "done_reason": "stop"})
+    return [json.dumps(line).encode() + b"\n" for line in lines]
+
+
+STREAMS: dict[str, tuple[str, Callable[[], list[bytes]]]] = {
+    "openai-chat": ("openai-chat", openai_chat),
+    "openai-responses": ("openai-responses", openai_responses),
+    "anthropic": ("anthropic", anthropic),
+    "anthropic (InvokeModel)": ("anthropic", bedrock_invoke),
+    "gemini (paths)": ("gemini", gemini),
+    "bedrock-converse": ("bedrock-converse", bedrock_converse),
+    "mistral": ("mistral", mistral),
+    "cohere": ("cohere", cohere),
+    "ollama (whole calls)": ("ollama", ollama),
+}
+
+
+def recorded(path: Path) -> list[bytes]:
+    """The pieces of a recorded stream, one event each as far as the framing shows."""
+    data = path.read_bytes()
+    if path.suffix == ".sse":
+        mark = b"\r\n\r\n" if b"\r\n\r\n" in data else b"\n\n"
+        return [event + mark for event in data.split(mark) if event]
+    if path.suffix == ".ndjson":
+        return data.splitlines(keepends=True)
+    if path.suffix == ".eventstream":
+        out, at = [], 0
+        while at < len(data):
+            size = int.from_bytes(data[at : at + 4], "big")
+            out.append(data[at : at + size])
+            at += size
+        return out
+    return [data]
+
+
+# ------------------------------------------------------------------------------------------------------- measurements
+
+
+def least(*runs: Callable[[], object]) -> list[float]:
+    """The least time of each, in seconds of the processor; they take turns, so that a slow moment hits all alike."""
+    best = [float("inf")] * len(runs)
+    for _ in range(ROUNDS):
+        for number, run in enumerate(runs):
+            start = time.process_time()
+            run()
+            best[number] = min(best[number], time.process_time() - start)
+    return best
+
+
+def read(pieces: Any, provider: str | None, live: bool = True) -> toolstream.Completion:
+    """Bytes in, finished calls out; `live`: with the live arguments read after every delta."""
+    stream = toolstream.ToolCallStream(provider)
+    for piece in pieces:
+        for event in stream.feed(piece):
+            if live and event.type == "tool_call.delta":
+                event.call.partial_arguments  # noqa: B018
+    stream.close()
+    return stream.completion
+
+
+def payloads(pieces: list[bytes]) -> list[str]:
+    """The JSON texts that the stream decodes."""
+    seen: list[str] = []
+    for piece in pieces:
+        if piece[:4] == b"\0\0\0" or piece[4:8].startswith(b"\0\0\0"):  # a frame
+            size = int.from_bytes(piece[4:8], "big")
+            text = piece[12 + size : -4].decode()
+            seen.append(text)
+            if '"bytes"' in text:  # the event inside is decoded as well
+                seen.append(base64.b64decode(json.loads(text)["bytes"]).decode())
+        else:
+            lines = piece.decode().splitlines()
+            data = [line.partition(":")[2].strip() for line in lines if line.startswith("data:")]
+            seen += [text for text in data or lines if text[:1] in ("{", "[") and text != "[DONE]"]
+    return seen
+
+
+def per_event(name: str, provider: str | None, pieces: list[bytes]) -> list[str]:
+    texts = payloads(pieces)
+    stream = toolstream.ToolCallStream(provider)
+    for piece in pieces:
+        stream.feed(piece)
+    exact = stream.framing == "aws-event-stream" or provider_class(str(stream.provider)).exact_numbers
+    decoder: Any = exact_loads if exact else loads
+    standard, used, whole, live = (
+        seconds / len(pieces) * 1e6
+        for seconds in least(
+            lambda: [json.loads(text) for text in texts],
+            lambda: [decoder(text) for text in texts],
+            lambda: read(pieces, stream.provider, live=False),
+            lambda: read(pieces, stream.provider),
+        )
+    )
+    own = whole - used
+    size = sum(map(len, texts)) // max(1, len(pieces))
+    columns = [standard, used, whole, live - whole, own]
+    return [name, str(len(pieces)), str(size), *(f"{value:.2f}" for value in columns), f"{own / standard:.2f}"]
+
+
+# ----------------------------------------------------------------------------------------------------------- the SDKs
+
+
+def transport(body: bytes, content_type: str, http: Any) -> Any:
+    """A client of httpx that answers every request with the body, in pieces of a network's size."""
+
+    class Pieces(http.SyncByteStream):  # type: ignore[misc, name-defined]
+        def __iter__(self) -> Iterator[bytes]:
+            for start in range(0, len(body), 1400):
+                yield body[start : start + 1400]
+
+    def answer(_: Any) -> Any:
+        return http.Response(200, headers={"content-type": content_type}, stream=Pieces())
+
+    return http.Client(transport=http.MockTransport(answer))
+
+
+def _http(package: str) -> Any:
+    """The HTTP library that a client is built on: httpx, or its successor."""
+    from importlib import import_module
+    from importlib.util import find_spec
+
+    successor = find_spec("httpx2") and package in ("anthropic", "mistralai.client")
+    return import_module("httpx2" if successor else "httpx")
+
+
+def sdk_openai_chat(body: bytes) -> int:
+    import httpx
+    import openai
+
+    client = openai.OpenAI(api_key="k", http_client=transport(body, "text/event-stream", httpx))
+    with client.chat.completions.stream(model="m", messages=[]) as stream:
+        for _ in stream:
+            pass
+        return len(stream.get_final_completion().choices[0].message.tool_calls or [])
+
+
+def sdk_openai_responses(body: bytes) -> int:
+    import httpx
+    import openai
+
+    client = openai.OpenAI(api_key="k", http_client=transport(body, "text/event-stream", httpx))
+    with client.responses.stream(model="m", input="x") as stream:
+        for _ in stream:
+            pass
+        return len(stream.get_final_response().output)
+
+
+def sdk_anthropic(body: bytes) -> int:
+    import anthropic
+
+    client = anthropic.Anthropic(api_key="k", http_client=transport(body, "text/event-stream", _http("anthropic")))
+    with client.messages.stream(model="m", max_tokens=9, messages=[{"role": "user", "content": "x"}]) as stream:
+        for _ in stream:
+            pass
+        return len(stream.get_final_message().content)
+
+
+def sdk_gemini(body: bytes) -> int:
+    import httpx
+    from google import genai
+    from google.genai import types
+
+    options = types.HttpOptions(httpx_client=transport(body, "text/event-stream", httpx))
+    client = genai.Client(api_key="k", http_options=options)
+    return sum(1 for _ in client.models.generate_content_stream(model="m", contents="x"))
+
+
+def sdk_mistral(body: bytes) -> int:
+    from mistralai.client import Mistral
+
+    client = Mistral(api_key="k", client=transport(body, "text/event-stream", _http("mistralai.client")))
+    return sum(1 for _ in client.chat.stream(model="m", messages=[{"role": "user", "content": "x"}]))
+
+
+def sdk_cohere(body: bytes) -> int:
+    import cohere
+    import httpx
+
+    client = cohere.ClientV2(api_key="k", httpx_client=transport(body, "text/event-stream", httpx))
+    return sum(1 for _ in client.chat_stream(model="m", messages=[{"role": "user", "content": "x"}]))
+
+
+def sdk_ollama(body: bytes) -> int:
+    import httpx
+    import ollama
+
+    client = ollama.Client()
+    client._client = transport(body, "application/x-ndjson", httpx)
+    client._client.base_url = "http://localhost"
+    return sum(1 for _ in client.chat(model="m", messages=[], stream=True))
+
+
+def sdk_bedrock(body: bytes) -> int:
+    """botocore's decoder of frames and its parser of events, without its HTTP."""
+    from botocore.eventstream import EventStreamBuffer
+    from botocore.parsers import EventStreamJSONParser
+    from botocore.session import Session
+
+    model = Session().get_service_model("bedrock-runtime").operation_model("ConverseStream")
+    shape = model.output_shape.members["stream"]
+    buffer, parser, count = EventStreamBuffer(), EventStreamJSONParser(), 0
+    for start in range(0, len(body), 1400):
+        buffer.add_data(body[start : start + 1400])
+        for message in buffer:
+            parser.parse(message.to_response_dict(), shape)
+            count += 1
+    return count
+
+
+SDKS: dict[str, tuple[str, Callable[[bytes], int], bool, bool]] = {  # stream -> (package, run, calls, live)
+    "openai-chat": ("openai", sdk_openai_chat, True, False),
+    "openai-responses": ("openai", sdk_openai_responses, True, False),
+    "anthropic": ("anthropic", sdk_anthropic, True, True),
+    "gemini (paths)": ("google-genai", sdk_gemini, False, False),
+    "bedrock-converse": ("botocore", sdk_bedrock, False, False),
+    "mistral": ("mistralai", sdk_mistral, False, False),
+    "cohere": ("cohere", sdk_cohere, False, False),
+    "ollama (whole calls)": ("ollama", sdk_ollama, False, False),
+}
+
+
+def through_httpx(body: bytes, provider: str) -> toolstream.Completion:
+    import httpx
+
+    with transport(body, "text/event-stream", httpx).stream("POST", "http://localhost/") as response:
+        return read(response.iter_bytes(), provider)
+
+
+def beside(name: str) -> list[str]:
+    from importlib.metadata import version
+
+    package, run, calls, live = SDKS[name]
+    provider, make = STREAMS[name]
+    body = b"".join(make())
+    ours, theirs = (seconds * 1e3 for seconds in least(lambda: through_httpx(body, provider), lambda: run(body)))
+    marks = ["yes" if calls else "no", "yes" if live else "no"]
+    return [name, f"{package} {version(package)}", *marks, f"{theirs:.1f}", f"{ours:.1f}", f"{theirs / ours:.1f}"]
+
+
+def show(rows: list[list[str]]) -> None:
+    widths = [max(len(row[i]) for row in rows if i < len(row)) for i in range(len(rows[0]))]
+    for row in rows:
+        cells = [
+            cell.ljust(width) if i == 0 else cell.rjust(width)
+            for i, (cell, width) in enumerate(zip(row, widths, strict=False))
+        ]
+        print("  ".join(cells).rstrip())
+    print()
+
+
+def main() -> None:
+    warnings.simplefilter("ignore")
+    print(f"toolstream {toolstream.__version__}, back end {toolstream.BACKEND}, Python {sys.version.split()[0]}\n")
+    head = ["microseconds an event", "events", "bytes", "json.loads", "decoder", "whole", "live", "own", "own / json"]
+    files = [Path(name) for name in sys.argv[1:]]
+    if files:
+        show([head, *(per_event(path.stem, None, recorded(path)) for path in files)])
+        return
+    show([head, *(per_event(name, provider, make()) for name, (provider, make) in STREAMS.items())])
+    head = ["milliseconds a stream", "client", "calls", "live", "client's", "toolstream", "times"]
+    show([head, *(beside(name) for name in SDKS)])
+
+
+if __name__ == "__main__":
+    main()
