@@ -145,8 +145,18 @@ def _message(frame: bytes) -> AwsMessage | None:
     if crc32(frame[:-4]) != int.from_bytes(frame[-4:], "big"):
         return None
     end = _PRELUDE.size + headers_length
-    headers = _headers(frame[_PRELUDE.size : end])
-    return None if headers is None else AwsMessage(headers, frame[end : length - 4])
+    block = frame[_PRELUDE.size : end]
+    headers = _known.get(block)
+    if headers is None:
+        headers = _headers(block)
+        if headers is None:
+            return None
+        if len(_known) < 64 and len(block) <= 256:
+            _known[block] = headers
+    return AwsMessage(dict(headers), frame[end : length - 4])
+
+
+_known: dict[bytes, dict[str, HeaderValue]] = {}  # the headers of a stream's frames are a few blocks, again and again
 
 
 def _headers(data: bytes) -> dict[str, HeaderValue] | None:
