@@ -138,7 +138,7 @@ class OpenAIChat:
                     self._calls(number, calls)
             if len(delta) > (content is not None) + (calls is not None):
                 self._rest(number, delta)
-        if "error" in choice and choice["error"]:
+        if choice.get("error"):
             self.assembler.error(choice["error"])
         if choice.get("finish_reason"):
             self._finish(number, choice)
