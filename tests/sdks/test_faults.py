@@ -480,6 +480,15 @@ FAULTS = [
     ),
     Fault(
         "mistralai",
+        "fragments without a name",
+        "mistral",
+        sse(chunk(part(0, '{"x":', "a", "add")), chunk(part(0, "1}")), FINISH),
+        mistral_calls,
+        "ResponseValidationError",
+        [ADD],
+    ),
+    Fault(
+        "mistralai",
         "custom tools",
         "mistral",
         CUSTOM,
