@@ -130,6 +130,23 @@ def test_the_same_name_and_the_same_value_is_a_copy_however_it_is_cut(size):
         assert codes(completion) == [("args_resend", 0)]
 
 
+def test_the_same_name_and_another_value_after_noise():
+    completion = done(
+        call(0, None, "add", '{"day":"mon"}</call>'),
+        call(0, None, "add", ""),
+        call(0, arguments='{"day":'),
+        call(0, arguments='"tue"}'),
+    )
+    assert [c.arguments for c in completion.calls] == [{"day": "mon"}, {"day": "tue"}]
+    assert codes(completion) == [("args_trailing", 0), ("index_reused", 1)]
+
+
+def test_the_same_name_and_then_only_noise():
+    completion = done(call(0, None, "add", '{"day":"mon"}'), call(0, None, "add", ""), call(0, arguments="</call>"))
+    assert codes(completion) == [("args_trailing", 0)]
+    assert completion.calls[0].arguments_text == '{"day":"mon"}</call>'
+
+
 def test_the_same_name_and_a_cut_value_is_a_call_that_was_cut():
     completion = done(call(0, None, "add", '{"day":"mon"}'), call(0, None, "add", '{"day":'), word="length")
     assert brief(completion) == [("add", {"day": "mon"}, "complete", True), ("add", None, "incomplete", False)]
@@ -425,6 +442,11 @@ def test_an_object_is_no_alias_of_what_was_fed():
     completion = done(call(0, "a", "f", value))
     value["a"]["b"].append(2)
     assert completion.calls[0].arguments == {"a": {"b": [1]}}
+
+
+def test_many_objects_that_do_not_fit_are_all_recovered():
+    objects = [{"a": 1}, {"a": 2}, {"a": 3}]
+    assert one(*objects)[0].recovered == objects
 
 
 def test_text_and_then_an_object():

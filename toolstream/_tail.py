@@ -130,9 +130,13 @@ class Tail:
     def take_other(self) -> str:
         """`other`, which goes to another call; reading this call's text may go on."""
         text = self.other or ""
+        self.drop()
+        return text
+
+    def drop(self) -> None:
+        """What is held back belongs to no call, or to another one."""
         self.other = self.repeats = self._candidate = None
         self._held.clear()
-        return text
 
     def _read(self, text: str, i: int, out: list[str]) -> int:
         """Read the candidate on from `text[i]`; where it ends, or the end of `text`."""

@@ -104,6 +104,7 @@ class _Odd:
         "same_id",
         "tail",
         "too_deep",
+        "value_text",
     )
 
     def __init__(self) -> None:
@@ -117,6 +118,7 @@ class _Odd:
         self.same_id = False  # the delta that began the value after the end repeats the id
         self.tail: Tail | None = None
         self.too_deep = False
+        self.value_text: str | None = None  # of the finished value, once somebody asked
 
 
 class Assembler:
@@ -270,13 +272,20 @@ class Assembler:
             return "other"
         if parser.root_end is not None and not is_lossy(parser):
             return "same" if same_value(parser.snapshot(), self._value(call)) else "other"
-        return "open" if call.arguments_text.lstrip(BLANK).startswith(start) else "other"
+        return "open" if self._value_text(call, self._odd(call)).startswith(start) else "other"
 
     def _value(self, call: ToolCall) -> JsonValue:
         odd: _Odd | None = call._odd
         if odd is not None and odd.merged is not None:
             return odd.merged
         return MISSING if call._parser is None else call._parser.snapshot()
+
+    def _value_text(self, call: ToolCall, odd: _Odd) -> str:
+        """The text of the finished value, without what is blank before it."""
+        if odd.value_text is None:
+            end = None if call._parser is None else call._parser.root_end
+            odd.value_text = call.arguments_text[:end].lstrip(BLANK)
+        return odd.value_text
 
     # ------------------------------------------------------------ identity announced
 
@@ -383,7 +392,10 @@ class Assembler:
         if not isinstance(text, str):
             return
         before = call.arguments_text
+        odd: _Odd | None = call._odd
         if text == before:
+            if odd is not None and odd.tail is not None:
+                odd.tail.drop()  # what was held back is not in the text
             return
         if not text:
             if done:
@@ -652,7 +664,7 @@ class Assembler:
     def _read_tail(self, call: ToolCall, odd: _Odd, tail: Tail, text: str, same_id: bool) -> None:
         """Text after the end of the value."""
         if odd.header is not None and tail.idle:
-            tail.repeats = call.arguments_text.lstrip(BLANK)
+            tail.repeats = self._value_text(call, odd)
         if tail.idle:
             odd.same_id = same_id
         shown = tail.feed(text)
@@ -667,7 +679,7 @@ class Assembler:
             self.defect("args_resend", call)
         if tail.values and odd.refused is None:
             self._refuse(call, odd, "args_conflict" if odd.same_id else "args_concatenated", tail.values)
-        if tail.noise:
+        if tail.repeats is None:
             odd.header = None
         if tail.other is not None and odd.header is not None:
             index, id, name = odd.header
@@ -686,8 +698,9 @@ class Assembler:
         """The text replaces what came before."""
         odd = self._odd(call)
         odd.restart = True
-        odd.tail = odd.header = odd.merged = None
+        odd.tail = odd.header = odd.merged = odd.refused = odd.value_text = None
         odd.too_deep = False
+        call.recovered = []
         if call._finished:
             call._finished = False
             if call._lane is not None:
@@ -708,7 +721,8 @@ class Assembler:
         linear."""
         old = self._value(call)
         if odd.refused is not None or not isinstance(old, dict):
-            self._refuse(call, odd, odd.refused or "args_conflict", [*call.recovered, value])
+            call.recovered.append(value)
+            self._refuse(call, odd, odd.refused or "args_conflict", call.recovered)
             return
         merged = old if odd.merged is not None else dict(old)
         added = grown = False
