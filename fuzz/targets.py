@@ -171,9 +171,11 @@ def judge(text: bytes | str, reader: _engine_py.StreamingJsonParser) -> None:
     except RecursionError:
         return
     except ValueError as error:
-        assert "4300 digits" in str(error) or not reader.valid, (text, error)
+        accepted = "4300 digits" in str(error)  # JSON all the same: the parser makes a float of it
     else:
-        assert reader.valid, text
+        accepted = True
+    assert accepted or not reader.valid, text
+    assert reader.valid or not accepted or len(text) > 4300, text
 
 
 def _refuse(word: str) -> None:
@@ -187,7 +189,9 @@ def stream(data: bytes) -> None:
     outcomes = []
     for cuts in (how, 0):
         ids = (f"id_{number}" for number in itertools.count())
-        stream = ToolCallStream(provider=provider, changes=bool(data[0] & 128), limits=Limits(max_calls=1000), new_id=ids.__next__)
+        stream = ToolCallStream(
+            provider=provider, changes=bool(data[0] & 128), limits=Limits(max_calls=1000), new_id=ids.__next__
+        )
         texts: dict[int, str] = {}
         started, ended = set(), set()
         events, unknown = [], False
@@ -224,7 +228,19 @@ def stream(data: bytes) -> None:
         outcomes.append(
             (
                 unknown,
-                [(c.name, c.kind, c.index, c.choice, c.status, c.executable, fingerprint(c.arguments), c.arguments_text) for c in done.calls],
+                [
+                    (
+                        c.name,
+                        c.kind,
+                        c.index,
+                        c.choice,
+                        c.status,
+                        c.executable,
+                        fingerprint(c.arguments),
+                        c.arguments_text,
+                    )
+                    for c in done.calls
+                ],
                 done.text,
                 done.reasoning,
                 done.finish_reason,

@@ -1,0 +1,47 @@
+"""Which engine runs, how it is chosen, and that nothing about it is silent."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+from engines import WANTED
+
+import toolstream
+from toolstream import _engine
+
+SHOW = (
+    "import toolstream, toolstream._engine as e; print(toolstream.BACKEND, e.StreamingJsonParser.__module__, e.REASON)"
+)
+HIDE = "import sys; sys.modules['toolstream._engine_c'] = None\n"
+
+
+def run(code, backend=None):
+    command = [sys.executable, "-c", code]
+    import os
+
+    environment = {name: value for name, value in os.environ.items() if name != "TOOLSTREAM_BACKEND"}
+    if backend is not None:
+        environment["TOOLSTREAM_BACKEND"] = backend
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=60, check=False)
+    return done.returncode, done.stdout.strip(), done.stderr
+
+
+def test_this_process_runs_what_was_asked_for():
+    assert toolstream.BACKEND == _engine.BACKEND == WANTED[-1]
+    for name in _engine.__all__[2:]:
+        module = {"python": "toolstream._engine_py", "cython": "toolstream._engine_c"}[toolstream.BACKEND]
+        assert getattr(_engine, name).__module__ == module
+        assert getattr(toolstream, name) is getattr(_engine, name)
+
+
+@pytest.mark.parametrize("backend", [None, *WANTED])
+def test_choice(backend):
+    code, out, err = run(SHOW, backend)
+    expected = backend or WANTED[-1]
+    assert (code, err) == (0, "")
+    name, module, reason = out.split(" ", 2)
+    assert name == expected
+    assert module == {"python": "toolstream._engine_py", "cython": "toolstream._engine_c"}[expected]
+    assert ("TOOLSTREAM_BACKEND" in reason) == (backend is not None)
