@@ -23,7 +23,7 @@ from toolstream.types import JsonValue
 
 __all__ = ["Tail", "begins_value"]
 
-_SLICE: Final = 64
+_SLICE: Final = 16
 
 _opener = re.compile(r"[{\[]").search
 _blanks = re.compile(r"[ \t\n\r]*").match

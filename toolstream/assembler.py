@@ -162,6 +162,7 @@ class Assembler:
         self._guarded = changes or self._limits.max_argument_bytes is not None
         self._events: list[Event] = []
         self._homes: dict[int, _Home] = {}
+        self._slots: dict[int, dict[int, ToolCall]] = {}  # choice -> index -> call
         self._keys: dict[Hashable, ToolCall] = {}
         self._reported: set[tuple[int | None, str]] = set()
         self._words: set[Meaning | None] = set()  # of all finish words
@@ -188,14 +189,23 @@ class Assembler:
         nor id, and are kept apart from the others. `bare`: of an entry without index, id and name, its number among
         such entries of this list, after `bare_entries` has said how many there are; else `None`.
         """
-        if id is None and name is None and type(index) is int and type(arguments) is str:
-            home = self._homes.get(choice)
-            if home is not None:
-                call: ToolCall | None = home.lane.slots.get(index)
-                if call is not None:
-                    self.append(call, arguments)
-                    return call
+        if id is None and name is None:
+            call = self.fragment(choice, index, arguments)
+            if call is not None:
+                return call
         return self._delta(self._home(choice), choice, index, id, name, arguments, kind, bare)
+
+    def fragment(self, choice: int, index: object, text: object) -> ToolCall | None:
+        """The short way for an entry that has no more than an index and text: the call that it went to, or `None` if it
+        was not that simple and nothing was done."""
+        if type(index) is int and type(text) is str:
+            slots = self._slots.get(choice)
+            if slots is not None:
+                call = slots.get(index)
+                if call is not None:
+                    self.append(call, text)
+                    return call
+        return None
 
     def bare_entries(self, choice: int, count: int) -> None:
         """Before a list with several entries that have no index, id and name: how many (rule 3)."""
@@ -423,6 +433,7 @@ class Assembler:
         home = self._homes.get(choice)
         if home is None:
             home = self._homes[choice] = _Home(self._again)
+            self._slots[choice] = home.lane.slots
         return home
 
     def _open(

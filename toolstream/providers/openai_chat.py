@@ -61,6 +61,7 @@ class OpenAIChat:
     def __init__(self, assembler: Assembler) -> None:
         self.assembler = assembler
         self._delta = assembler.delta
+        self._fragment = assembler.fragment
         self._refusals: dict[int, TextBuffer] = {}
         self._details: dict[int, list[Any]] = {}  # OpenRouter's `reasoning_details`, which the next request needs
         self._reasoning_field: dict[int, str] = {}  # the field that reasoning came in
@@ -210,6 +211,10 @@ class OpenAIChat:
         if not isinstance(entry, dict):
             return None
         function = entry.get("function")
+        if len(entry) == 2 and type(function) is dict and len(function) == 1:
+            call = self._fragment(choice, entry.get("index"), function.get("arguments"))
+            if call is not None:
+                return call
         kind = "function"
         field = "arguments"
         if not isinstance(function, dict):
