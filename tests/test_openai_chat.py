@@ -51,6 +51,15 @@ def test_usage_comes_last_or_twice_or_in_a_field_of_its_own():
     assert assemble([finish("stop")], "openai-chat").usage is None
 
 
+def test_usage_inside_the_choice():
+    assert assemble([chunk(choice(finish_reason="stop", usage={"a": 1}))], "openai-chat").usage == {"a": 1}
+
+
+def test_an_entry_without_its_list():
+    completion = assemble([chunk(choice(delta={"tool_calls": WHOLE})), finish()], "openai-chat")
+    assert brief(completion) == [("f", {}, "complete", True)]
+
+
 def test_a_choice_without_an_index_is_the_first():
     for index in (None, "0", 0):
         one = {"index": index, "delta": {"tool_calls": [WHOLE]}}

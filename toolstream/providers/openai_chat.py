@@ -137,6 +137,8 @@ class OpenAIChat:
                     self._call(number, calls[0], None)
                 else:
                     self._calls(number, calls)
+            elif calls:
+                self._call(number, calls, None)  # one entry without its list
             if len(delta) > (content is not None) + (calls is not None):
                 self._rest(number, delta)
         if choice.get("error"):
@@ -149,6 +151,7 @@ class OpenAIChat:
         if meaning not in _CUTS:
             meaning = _meaning(choice["finish_reason"])
         self.assembler.finish(choice["finish_reason"], meaning, number)
+        self.assembler.usage(choice.get("usage"))  # some servers have it here
 
     def _rest(self, choice: int, delta: dict[str, Any]) -> None:
         """The fields of a delta that few chunks have."""
