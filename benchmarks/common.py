@@ -273,7 +273,7 @@ def seconds(run: Callable[[Any], Any], data: Any, loops: int = 1) -> float:
 
 
 def least_seconds(run: Callable[[Any], Any], data: Any, rounds: int = 3) -> float:
-    """The least of some rounds: of more where one is over before the clock has moved much, of fewer where it is long."""
+    """The least of some rounds: of more where one is over before the clock has moved, of fewer where it is long."""
     costs: list[float] = []
     gc.collect()
     while (len(costs) < rounds and sum(costs) < 2.0) or (sum(costs) < 0.02 * rounds and len(costs) < 100 * rounds):
