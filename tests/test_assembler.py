@@ -579,6 +579,7 @@ def test_strict_leaves_valid_text_alone():
         ('"text"', "args_not_object"),
         ('"[1]"', "args_not_object"),
         (r'"{\"a\":oops}"', "args_not_object"),
+        (r'"{\"a\":1}"}', "args_not_object"),
     ],
 )
 def test_what_is_never_repaired(text, code):
@@ -740,3 +741,48 @@ def test_a_defect_says_where():
     assert (invalid.code, invalid.call, invalid.offset, invalid.piece) == ("args_invalid", 0, 5, 4)
     assert invalid.message.startswith("call 0 (f): The arguments are no JSON")
     assert "oops" not in invalid.message
+
+
+# ---------------------------------------------------------------- halves of characters
+
+
+def test_halves_of_a_character_meet_between_deltas():
+    stream = toolstream.ToolCallStream("openai-chat")
+    pieces = ['{"a":"\ud83d', "\ude00\ud83d", "\ude00", "\ud83d", "x\ud83d", '"}']
+    events = stream.feed(call(0, "a", "f", ""))
+    for piece in pieces:
+        events += stream.feed(call(0, arguments=piece))
+        events += stream.feed(delta(content=piece, reasoning=piece))
+    events += stream.feed(finish())
+    events += stream.close()
+    got = stream.completion.calls[0]
+    assert got.arguments_text == '{"a":"\U0001f600\U0001f600\ud83dx\ud83d"}' == stream.completion.text
+    assert stream.completion.reasoning == stream.completion.text
+    assert got.arguments == {"a": "\U0001f600\U0001f600\ufffdx\ufffd"}
+    check_events(stream.completion, events)
+    for kind in ("text.delta", "reasoning.delta"):
+        assert "".join(event.text for event in events if event.type == kind) == stream.completion.text
+
+
+def test_a_half_that_stays_alone_at_the_end_is_kept():
+    stream = toolstream.ToolCallStream("openai-chat")
+    events = stream.feed(delta(entry(0, "a", "f", '{"a":"\ud83d'), content="\ud83d", reasoning="\ud83d"))
+    assert stream.completion.calls[0].arguments_text == '{"a":"'
+    events += stream.close()
+    check_events(stream.completion, events)
+    completion = stream.completion
+    assert [completion.calls[0].arguments_text, completion.text, completion.reasoning] == [
+        '{"a":"\ud83d', "\ud83d", "\ud83d"
+    ]  # fmt: skip
+
+
+def test_a_half_before_the_final_text():
+    from toolstream.assembler import Assembler
+
+    for final in ('{"a":"\U0001f600"}', '{"b":1}', '{"a":"'):
+        assembler = Assembler()
+        got = assembler.open(1, id="a", name="f")
+        assembler.append(got, '{"a":"\ud83d')
+        assembler.final_text(got, final)
+        assembler.end(got)
+        assert got.arguments_text == final

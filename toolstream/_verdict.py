@@ -69,7 +69,7 @@ def judge(
     defects: list[tuple[str, int | None, str]] = []
     value = parser.snapshot()
     encoded = False
-    if isinstance(value, str):
+    if isinstance(value, str) and noise is None:
         inner = _read_whole(value, max_depth)
         if inner is not None:
             encoded = True

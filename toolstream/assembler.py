@@ -26,12 +26,12 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable, Hashable, Mapping, Sequence
-from typing import Final, Literal, TypeAlias
+from typing import Any, Final, Literal, TypeAlias
 
 from toolstream._engine import StreamingJsonParser
 from toolstream._rules import BLANK, is_blank
 from toolstream._tail import Tail, begins_value
-from toolstream._text import TextBuffer
+from toolstream._text import TextBuffer, join_halves
 from toolstream._values import dump, extends, same_value
 from toolstream._verdict import is_lossy, judge, new_parser
 from toolstream.completion import CLIENT_KINDS, Completion, Status, ToolCall
@@ -164,6 +164,7 @@ class Assembler:
         self._homes: dict[int, _Home] = {}
         self._slots: dict[int, dict[int, ToolCall]] = {}  # choice -> index -> call
         self._keys: dict[Hashable, ToolCall] = {}
+        self._halves: dict[Any, str] = {}  # call, or kind of text and choice -> half a character
         self._reported: set[tuple[int | None, str]] = set()
         self._words: set[Meaning | None] = set()  # of all finish words
         self._end_mark = False
@@ -346,7 +347,7 @@ class Assembler:
     def append(self, call: ToolCall, text: str) -> None:
         """A fragment of the arguments, by rule 5; on a call that has ended it is an `orphan_delta`."""
         parser = call._fast
-        if parser is None or not text or call._home.finished:
+        if parser is None or not text or text[-1:] >= "\ud800" or call._home.finished:
             self._append(call, text, False)
             return
         try:
@@ -365,6 +366,7 @@ class Assembler:
     def replace(self, call: ToolCall, text: str) -> None:
         """The whole text so far, written anew (no defect): an extension adds, anything else restarts the text."""
         if call.status == "streaming":
+            self._halves.pop(call, None)
             before = call.arguments_text
             if text.startswith(before):
                 self._append(call, text[len(before) :], False)
@@ -403,6 +405,8 @@ class Assembler:
             return
         before = call.arguments_text
         odd: _Odd | None = call._odd
+        if text:
+            self._halves.pop(call, None)
         if text == before:
             if odd is not None and odd.tail is not None:
                 odd.tail.drop()  # what was held back is not in the text
@@ -530,8 +534,13 @@ class Assembler:
         if call._buffer.length:
             self._events.append(ToolCallDelta(call, call._buffer.read(), False, call._held))
         call._held = None
+        self._resume(call)
+
+    def _resume(self, call: ToolCall) -> None:
+        """Let fragments take the short way, if nothing about the call is out of the ordinary."""
         odd: _Odd | None = call._odd
-        if not self._guarded and not call._finished and (odd is None or not (odd.cumulative or odd.too_deep)):
+        ordinary = odd is None or not (odd.cumulative or odd.too_deep)
+        if call._started and ordinary and not call._finished and not self._guarded and call not in self._halves:
             call._fast = call._parser
 
     # ------------------------------------------------------------ text (rule 5)
@@ -554,11 +563,21 @@ class Assembler:
             return
         if call._home.finished:
             self.defect("delta_after_finish", call)
+        if call in self._halves or text[-1:] >= "\ud800":
+            text = self._join_half(call, text)
+            call._fast = None
+            self._resume(call)
+            if not text:
+                return
         limit = self._limits.max_argument_bytes
         if limit is not None and not self._closed:
             self._bytes += len(text) if text.isascii() else len(text.encode("utf-8", "surrogatepass"))
             if self._bytes > limit:
                 raise LimitExceededError(f"more than max_argument_bytes={limit} bytes of arguments")
+        self._accept(call, text, same_id)
+
+    def _accept(self, call: ToolCall, text: str, same_id: bool) -> None:
+        """A fragment of a call that is under way."""
         if not call._started and call.name is not None:
             self._start(call)
         parser = call._parser
@@ -583,6 +602,14 @@ class Assembler:
             self._show(call, text, ())
         else:
             self._read(call, parser, text)
+
+    def _join_half(self, key: object, text: str) -> str:
+        """Half a character at the end is held back until the other half comes, so that no event carries it alone."""
+        text = join_halves(self._halves.pop(key, "") + text)
+        if "\ud800" <= text[-1:] <= "\udbff":
+            self._halves[key] = text[-1]
+            text = text[:-1]
+        return text
 
     def _read(self, call: ToolCall, parser: StreamingJsonParser, text: str) -> None:
         changes: Sequence[JsonChange] | None = None
@@ -709,6 +736,7 @@ class Assembler:
         """The text replaces what came before."""
         odd = self._odd(call)
         odd.restart = True
+        self._halves.pop(call, None)
         odd.tail = odd.header = odd.merged = odd.refused = odd.value_text = None
         odd.too_deep = False
         call.recovered = []
@@ -724,8 +752,7 @@ class Assembler:
         call._live = None
         parser = call._parser = self._new_parser()
         self._read(call, parser, text)
-        if call._started and not self._guarded and not call._finished and not odd.cumulative and not odd.too_deep:
-            call._fast = call._parser
+        self._resume(call)
 
     def _merge(self, call: ToolCall, odd: _Odd, value: dict[str, JsonValue]) -> None:
         """Another object for a call that has one. Its text is written once, at the end: so merging many stays
@@ -762,6 +789,9 @@ class Assembler:
         ending once."""
         if call.status != "streaming":
             return
+        half = self._halves.pop(call, None)
+        if half is not None:
+            self._accept(call, half, False)
         odd: _Odd | None = call._odd
         if odd is not None:
             self._settle(call, odd)
@@ -846,14 +876,20 @@ class Assembler:
     def text(self, text: object, choice: int = 0) -> None:
         """Text for people (anything but a non-empty `str` is ignored)."""
         if isinstance(text, str) and text:
-            self.completion._text.append(choice, text)
-            self._events.append(TextDelta(text, choice))
+            if self._halves or text[-1:] >= "\ud800":
+                text = self._join_half(("text", choice), text)
+            if text:
+                self.completion._text.append(choice, text)
+                self._events.append(TextDelta(text, choice))
 
     def reasoning(self, text: object, choice: int = 0) -> None:
         """Reasoning text (anything but a non-empty `str` is ignored)."""
         if isinstance(text, str) and text:
-            self.completion._reasoning.append(choice, text)
-            self._events.append(ReasoningDelta(text, choice))
+            if self._halves or text[-1:] >= "\ud800":
+                text = self._join_half(("reasoning", choice), text)
+            if text:
+                self.completion._reasoning.append(choice, text)
+                self._events.append(ReasoningDelta(text, choice))
 
     def finish(self, word: object, meaning: Meaning | None, choice: int = 0) -> None:
         """A finish word as sent (an empty one is none), and what it means (`None`: an end, nothing more is known)."""
@@ -951,6 +987,14 @@ class Assembler:
                 home = call._home
                 ended = home.finished or self._end_mark
                 self.end(call, regular=ended and not home.cut and not completion._failed)
+        for key, half in self._halves.items():  # nothing has come after it
+            kind, choice = key
+            if kind == "text":
+                completion._text.append(choice, half)
+                self._events.append(TextDelta(half, choice))
+            else:
+                completion._reasoning.append(choice, half)
+                self._events.append(ReasoningDelta(half, choice))
         self._report_numbers()
         self._report_finish()
         self._events.append(StreamEnd(completion))
