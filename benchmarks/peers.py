@@ -364,6 +364,8 @@ def cell(mode: str, text: str, pieces: list[str], rounds: int, budget: float) ->
         loops = math.ceil(0.005 / cost)
         plan.append((peer, run, data, loops, max(1 - len(samples), min(rounds, int(budget / 4 / (cost * loops))))))
         results[peer] = {"samples": samples, "bound": False}
+    gc.collect()
+    gc.freeze()  # or the collector would look at the input of all peers while it runs one
     for number in range(rounds):
         for peer, run, data, loops, wanted in plan:
             if number < wanted:
