@@ -51,6 +51,12 @@ static const unsigned char ts_escape[256] = {
     ['"'] = '"', ['\\'] = '\\', ['/'] = '/', ['b'] = '\b', ['f'] = '\f', ['n'] = '\n', ['r'] = '\r', ['t'] = '\t',
 };
 
+/* What ends a run in a string: bit 0 in any string, bit 1 in double quotes, bit 2 in single ones. */
+static const unsigned char ts_special[256] = {
+    1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1,
+    ['\\'] = 1, ['"'] = 2, ['\''] = 4,
+};
+
 static inline int ts_hex_digit(unsigned char c) {
     if (c >= '0' && c <= '9') return c - '0';
     c |= 0x20;
@@ -65,14 +71,15 @@ static inline int ts_hex4(const unsigned char *p) {
 
 /* The first byte that is the quote, a backslash or a control character. */
 static inline const unsigned char *ts_plain_run(const unsigned char *p, const unsigned char *end, unsigned char quote) {
+    const unsigned char mask = quote == '"' ? 3 : 5;
 #if TS_SSE2
     const __m128i quotes = _mm_set1_epi8((char)quote), slashes = _mm_set1_epi8('\\'), controls = _mm_set1_epi8(0x1f);
     while (end - p >= 16) {
         __m128i x = _mm_loadu_si128((const __m128i *)p);
         __m128i special = _mm_or_si128(_mm_or_si128(_mm_cmpeq_epi8(x, quotes), _mm_cmpeq_epi8(x, slashes)),
                                        _mm_cmpeq_epi8(_mm_max_epu8(x, controls), controls));
-        int mask = _mm_movemask_epi8(special);
-        if (mask) return p + ts_ctz64((uint64_t)mask);
+        int found = _mm_movemask_epi8(special);
+        if (found) return p + ts_ctz64((uint64_t)found);
         p += 16;
     }
 #elif TS_NEON
@@ -80,8 +87,8 @@ static inline const unsigned char *ts_plain_run(const unsigned char *p, const un
     while (end - p >= 16) {
         uint8x16_t x = vld1q_u8(p);
         uint8x16_t special = vorrq_u8(vorrq_u8(vceqq_u8(x, quotes), vceqq_u8(x, slashes)), vcltq_u8(x, controls));
-        uint64_t mask = vget_lane_u64(vreinterpret_u64_u8(vshrn_n_u16(vreinterpretq_u16_u8(special), 4)), 0);
-        if (mask) return p + (ts_ctz64(mask) >> 2);
+        uint64_t found = vget_lane_u64(vreinterpret_u64_u8(vshrn_n_u16(vreinterpretq_u16_u8(special), 4)), 0);
+        if (found) return p + (ts_ctz64(found) >> 2);
         p += 16;
     }
 #else
@@ -95,8 +102,25 @@ static inline const unsigned char *ts_plain_run(const unsigned char *p, const un
         p += 8;
     }
 #endif
-    while (p < end && *p != quote && *p != '\\' && *p >= 0x20) p++;
+    while (p < end && !(ts_special[*p] & mask)) p++;
     return p;
+}
+
+/* memcpy for what is mostly a few bytes. */
+static inline void ts_copy(unsigned char *out, const unsigned char *p, Py_ssize_t n) {
+    if (n > 16) {
+        memcpy(out, p, (size_t)n);
+    } else if (n >= 8) {
+        memcpy(out, p, 8);
+        memcpy(out + n - 8, p + n - 8, 8);
+    } else if (n >= 4) {
+        memcpy(out, p, 4);
+        memcpy(out + n - 4, p + n - 4, 4);
+    } else if (n > 0) {
+        out[0] = p[0];
+        out[n >> 1] = p[n >> 1];
+        out[n - 1] = p[n - 1];
+    }
 }
 
 static inline int ts_is_ascii(const unsigned char *p, Py_ssize_t n) {
@@ -495,6 +519,17 @@ static inline int ts_list_append(PyObject *list, PyObject *item) {
     failed = PyList_Append(list, item);
     Py_DECREF(item);
     return failed;
+}
+
+/* A list of one item; takes over the reference, also where it fails. */
+static inline PyObject *ts_list_of(PyObject *item) {
+    PyObject *list = PyList_New(1);
+    if (!list) {
+        Py_DECREF(item);
+        return NULL;
+    }
+    PyList_SET_ITEM(list, 0, item);
+    return list;
 }
 
 /* A change. The path is borrowed, the value is taken over, also where it fails. */

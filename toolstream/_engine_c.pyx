@@ -89,6 +89,7 @@ cdef extern from "_engine_c.h":
     const unsigned char* ts_plain_run(const unsigned char* p, const unsigned char* end, unsigned char quote) noexcept nogil
     bint ts_is_ascii(const unsigned char* p, Py_ssize_t n) noexcept nogil
     Py_ssize_t ts_characters(const unsigned char* p, const unsigned char* end) noexcept nogil
+    void ts_copy(unsigned char* out, const unsigned char* p, Py_ssize_t n) noexcept nogil
     Py_ssize_t ts_put_utf8(unsigned char* out, unsigned int c) noexcept nogil
     int ts_utf8_length(const unsigned char* p, const unsigned char* end) noexcept nogil
     const unsigned char* ts_utf8_run(const unsigned char* p, const unsigned char* end) noexcept nogil
@@ -100,6 +101,7 @@ cdef extern from "_engine_c.h":
     void ts_track(const unsigned char* p, Py_ssize_t n, ts_tracker* tracker) noexcept nogil
     int ts_number(const unsigned char* p, const unsigned char* end, const unsigned char** stop, PyObject** value) noexcept
     int ts_list_append(PyObject* list, PyObject* item) except -1
+    list ts_list_of(PyObject* item)
     PyObject* ts_change(PyObject* kind, PyObject* path, PyObject* value) except NULL
     PyObject* ts_name(const unsigned char* p, Py_ssize_t n) except NULL
 
@@ -542,7 +544,8 @@ cdef class StreamingJsonParser:
     cdef int _open_tags
 
     # what is handed out, and the facts
-    cdef PyObject* _changes  # borrowed from append()
+    cdef bint _reports  # within append()
+    cdef list _changes  # of the piece that is being read; None while there is none
     cdef object _shown
     cdef bint _dirty
     cdef Py_ssize_t _credit
@@ -597,13 +600,15 @@ cdef class StreamingJsonParser:
         Values whose path has more than 32 steps are not reported; a container at the limit is set a second time, with
         all of its content, when it closes. No value in a change is changed later.
         """
-        cdef list changes = []
-        self._changes = <PyObject*>changes
+        self._changes = None
+        self._reports = True
         try:
             self._take(piece)
         finally:
-            self._changes = NULL
-        return changes
+            self._reports = False
+        cdef list changes = self._changes
+        self._changes = None
+        return [] if changes is None else changes
 
     @cython.critical_section
     def feed(self, piece, /):
@@ -770,9 +775,9 @@ cdef class StreamingJsonParser:
                         self._put(p, n)
                         if not self._is_key:
                             self._dirty = True
-                            if self._changes != NULL and (self._mark + n != self._size or not PyUnicode_CheckExact(piece)):
+                            if self._reports and (self._mark + n != self._size or not PyUnicode_CheckExact(piece)):
                                 return self._finish()
-                            if self._changes != NULL and self._is_reported:
+                            if self._reports and self._is_reported:
                                 self._report_text(piece)
                         self._mark = self._size
                         return 0
@@ -810,7 +815,7 @@ cdef class StreamingJsonParser:
                 Py_INCREF(<PyObject*>EMPTY)
                 self._place(<PyObject*>EMPTY)
                 self._is_placed = True
-            if self._changes != NULL and self._is_reported and (self._is_fresh or self._size > self._mark):
+            if self._reports and self._is_reported and (self._is_fresh or self._size > self._mark):
                 self._report_text(ts_text(self._buffer + self._mark, self._size - self._mark))
         self._is_fresh = False
         self._mark = self._size
@@ -997,7 +1002,7 @@ cdef class StreamingJsonParser:
                     state = AFTER_VALUE[state]
                     if state == END:
                         self._root_end = self._offset(q) + 1
-                    if self._changes != NULL:
+                    if self._reports:
                         self._report(value, True)
                 p = q + 1
             elif kind == TS_COMMA:
@@ -1073,7 +1078,7 @@ cdef class StreamingJsonParser:
                 p = q
                 if state == END:
                     self._root_end = self._offset(p)
-                if self._changes != NULL:
+                if self._reports:
                     self._report(value, False)
         self._state = state
         return p
@@ -1149,7 +1154,11 @@ cdef class StreamingJsonParser:
 
     cdef inline int _add_change(self, object kind, object path, PyObject* value) except -1:
         """Add a change. Takes over the reference to the value."""
-        return ts_list_append(self._changes, ts_change(<PyObject*>kind, <PyObject*>path, value))
+        cdef PyObject* change = ts_change(<PyObject*>kind, <PyObject*>path, value)
+        if self._changes is not None:
+            return ts_list_append(<PyObject*>self._changes, change)
+        self._changes = ts_list_of(change)
+        return 0
 
     cdef int _open(self, int state, bint is_object, const unsigned char* p) except -1:
         """Open a container; return the state inside."""
@@ -1170,7 +1179,7 @@ cdef class StreamingJsonParser:
             Py_INCREF(container)
             self._place(container)
             state = AFTER_VALUE[state]
-            if self._changes != NULL and not self._hidden and self._depth <= REPORT_DEPTH:
+            if self._reports and not self._hidden and self._depth <= REPORT_DEPTH:
                 self._add_change(SET, self._value_path(), PyDict_New() if is_object else PyList_New(0))
         if self._depth:
             frame = &self._frames[self._depth - 1]
@@ -1203,7 +1212,7 @@ cdef class StreamingJsonParser:
         elif state == OBJECT_COLON or state == OBJECT_VALUE:
             self._deviate(p, state)
             self._repair(self._offset(p), MISSING_VALUE)
-        if self._changes != NULL and not self._hidden and self._depth <= REPORT_DEPTH + 1:
+        if self._reports and not self._hidden and self._depth <= REPORT_DEPTH + 1:
             if self._depth == REPORT_DEPTH + 1:
                 Py_INCREF(frame.container)
                 self._add_change(SET, self._path(REPORT_DEPTH), frame.container)
@@ -1290,7 +1299,7 @@ cdef class StreamingJsonParser:
                 p += 1
                 continue
             if end - p >= 2 and ts_escape[p[1]]:
-                self._put(&ts_escape[p[1]], 1)
+                self._put_byte(ts_escape[p[1]])
                 p += 2
                 continue
             if end - p >= 6 and p[1] == c'u':
@@ -1329,7 +1338,7 @@ cdef class StreamingJsonParser:
                 self._drop_half(p, 1)
             if ts_escape[c]:
                 self._escape = 0
-                self._put(&ts_escape[c], 1)
+                self._put_byte(ts_escape[c])
                 return p + 1
             if c == c"'" and self._lenient:
                 self._deviate(p, ESCAPED)
@@ -1417,7 +1426,7 @@ cdef class StreamingJsonParser:
                     PyList_SET_ITEM(frame.container, PyList_GET_SIZE(frame.container) - 1, value)
             if self._depth == 0:
                 self._root_end = self._offset(p)
-            if self._changes != NULL and self._is_reported:
+            if self._reports and self._is_reported:
                 if self._is_fresh:
                     self._report_text(<object>value)
                 elif self._size > self._mark:
@@ -1449,8 +1458,15 @@ cdef class StreamingJsonParser:
     cdef inline int _put(self, const unsigned char* p, Py_ssize_t n) except -1:
         if self._size + n > self._room:
             self._grow_buffer(n)
-        memcpy(self._buffer + self._size, p, n)
+        ts_copy(self._buffer + self._size, p, n)
         self._size += n
+        return 0
+
+    cdef inline int _put_byte(self, unsigned char c) except -1:
+        if self._size == self._room:
+            self._grow_buffer(1)
+        self._buffer[self._size] = c
+        self._size += 1
         return 0
 
     cdef int _put_character(self, unsigned int c) except -1:
@@ -1505,7 +1521,7 @@ cdef class StreamingJsonParser:
         self._token_state = first
         self._size = 0
         if first:
-            self._put(&c, 1)
+            self._put_byte(c)
         else:
             self._drop(start)
         if self._takes and self._shows_pending:
@@ -1513,39 +1529,46 @@ cdef class StreamingJsonParser:
         return 0
 
     cdef const unsigned char* _read_token(self, const unsigned char* p, const unsigned char* end) except NULL:
-        cdef unsigned char c
+        cdef unsigned char c = 0
+        cdef const unsigned char* start = p
+        cdef int state = self._token_state
+        cdef bint is_held = False
         while p < end:
             c = p[0]
             if ts_class[c] != TS_WORD:
-                self._end_token(p, 0)
-                return p
+                break
             if self._lenient and (c == c'\\' or (c == c'/' and not self._prose)):
-                if self._token_state:
-                    self._deviate(p, _expected(self._token_state))
-                self._mode = M_HELD_TOKEN
-                self._held = c
-                self._held_count = 1
-                return p + 1
-            self._grow_token(c, p, 0)
+                is_held = True
+                break
+            if state:
+                state = self._grow_token(state, c, p, p - start)
             p += 1
+        self._token_state = state
+        if p > start:
+            if self._takes and self._shows_pending:
+                self._dirty = True
+            if state:
+                self._put(start, p - start)
+        if is_held:
+            if state:
+                self._deviate(p, _expected(state))
+            self._mode = M_HELD_TOKEN
+            self._held = c
+            self._held_count = 1
+            return p + 1
+        if p < end:
+            self._end_token(p, 0)
         return p
 
-    cdef inline int _grow_token(self, unsigned char c, const unsigned char* p, int since) except -1:
-        """One more character, which stands `since` characters before `p`."""
-        cdef int following
-        if self._takes and self._shows_pending:
-            self._dirty = True
-        if self._token_state == DEAD:
-            return 0
-        following = _step(self._token_state, c)
+    cdef inline int _grow_token(self, int state, unsigned char c, const unsigned char* p, Py_ssize_t since) except -1:
+        """The state after one more character; `since`: how many in front of `p` are not in the buffer."""
+        cdef int following = _step(state, c)
         if not (following and _is_json(following)):
-            self._deviate(p, _expected(self._token_state))
-        self._token_state = following
-        if following:
-            return self._put(&c, 1)
-        self._drop(self._offset(p) - since - self._size)
-        self._drop_buffer()
-        return 0
+            self._deviate(p, _expected(state))
+        if not following:
+            self._drop(self._offset(p) - since - self._size)
+            self._drop_buffer()
+        return following
 
     cdef int _drop(self, Py_ssize_t start) except -1:
         """The open token can be no value: note it at once."""
@@ -1627,7 +1650,7 @@ cdef class StreamingJsonParser:
         self._state = AFTER_VALUE[self._state]
         if self._state == END:
             self._root_end = end
-        if self._changes != NULL:
+        if self._reports:
             self._report(<PyObject*>value, False)
         return 0
 
@@ -1675,7 +1698,10 @@ cdef class StreamingJsonParser:
         if self._mode == M_HELD_TOKEN:
             if not is_space and not is_comment:
                 self._mode = M_TOKEN
-                self._grow_token(held, p, 1)
+                if self._takes and self._shows_pending:
+                    self._dirty = True
+                if self._token_state:
+                    self._token_state = self._grow_token(self._token_state, held, p, 1)
                 return p
             self._end_token(p, 1)
             if is_comment and self._prose and self._state == ROOT:
