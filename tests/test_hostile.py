@@ -32,6 +32,11 @@ def within(seconds):
     assert time.process_time() - start < seconds
 
 
+def flood(take, piece, times):
+    for _ in range(times):
+        take(piece)
+
+
 def good_call():
     return [call(0, "good", "f", '{"a":1}'), call(1, "other", "g", '{"b":')]
 
@@ -214,8 +219,7 @@ def test_events_without_end(unit):
 def test_a_line_without_end():
     decoder = NdjsonDecoder(max_size=100_000)
     with within(2), pytest.raises(LimitExceededError):
-        for _ in range(200_000):
-            decoder.feed(b"[")
+        flood(decoder.feed, b"[", 200_000)
 
 
 def test_json_bombs_in_events():
@@ -372,8 +376,7 @@ def test_what_is_read_before_a_limit_stays():
         stream.feed(good_call()[0])
         stream.feed(good_call()[1])
         with pytest.raises(LimitExceededError):
-            for _ in range(50):
-                stream.feed(call(1, arguments="1"))
+            flood(stream.feed, call(1, arguments="1"), 50)
         good_is_there(stream.completion)
         with pytest.raises(LimitExceededError):
             stream.feed(call(1, arguments="1"))
