@@ -485,7 +485,6 @@ cdef class StreamingJsonParser:
     cdef bint _report_ends
     cdef Py_ssize_t _max_depth  # -1 without one
     cdef Py_ssize_t _limit  # the offset at which max_depth was passed, -1 before
-    cdef bint _is_reading  # a piece is being read; for good, if an allocation failed in the middle of it
 
     # the text: what of it waits for the next piece; the segment that is being read
     cdef Py_ssize_t _position
@@ -629,7 +628,7 @@ cdef class StreamingJsonParser:
         cdef object value = NOTHING
         cdef object copy
         cdef Frame* frame
-        if not self._dirty or self._is_reading:
+        if not self._dirty:
             return self._shown
         levels = self._hidden - 1 if self._hidden else self._depth
         if self._depth:
@@ -737,8 +736,6 @@ cdef class StreamingJsonParser:
         cdef Py_ssize_t level
         cdef list path = []
         cdef Frame* frame
-        if self._is_reading:
-            return ()
         for level in range(min(levels - 1, REPORT_DEPTH)):
             path.append(_step_in(&self._frames[level]))
         if levels and len(path) < REPORT_DEPTH and not self._hidden:
@@ -757,7 +754,7 @@ cdef class StreamingJsonParser:
         cdef bint has_view = False
         cdef Py_ssize_t n
         cdef const unsigned char* p
-        if self._limit >= 0 or self._is_reading:
+        if self._limit >= 0:
             self._refuse()
         if PyUnicode_Check(piece):
             PyUnicode_READY(piece)
@@ -765,7 +762,6 @@ cdef class StreamingJsonParser:
             n = PyUnicode_GET_LENGTH(piece)
             if n == 0:
                 return 0
-            self._is_reading = True
             if self._carry_size:
                 self._drop_carry()
             if PyUnicode_IS_ASCII(piece):
@@ -780,11 +776,10 @@ cdef class StreamingJsonParser:
                         if not self._is_key:
                             self._dirty = True
                             if self._reports and (self._mark + n != self._size or not PyUnicode_CheckExact(piece)):
-                                self._finish()
-                            elif self._reports and self._is_reported:
+                                return self._finish()
+                            if self._reports and self._is_reported:
                                 self._report_text(piece)
                         self._mark = self._size
-                        self._is_reading = False
                         return 0
                 self._read(p, n, n)
             else:
@@ -792,7 +787,6 @@ cdef class StreamingJsonParser:
         else:
             p = _bytes(piece, &view, &has_view, &n)
             self._credit += APPEND_CREDIT
-            self._is_reading = True
             try:
                 if n:
                     if self._raw_half:
@@ -805,14 +799,11 @@ cdef class StreamingJsonParser:
                 if has_view:
                     PyBuffer_Release(&view)
         self._finish()
-        self._is_reading = False
         if self._limit >= 0:
             self._refuse()
         return 0
 
     cdef int _refuse(self) except -1:
-        if self._limit < 0:
-            raise RuntimeError("the parser is in use by another thread, or memory ran out while it read an earlier piece")
         raise rules.limit_error(self._max_depth, self._limit)
 
     cdef int _finish(self) except -1:
