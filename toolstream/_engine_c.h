@@ -224,7 +224,7 @@ static PyObject *ts_decode(const unsigned char *p, Py_ssize_t n) {
     PyObject *text;
     if (ts_is_ascii(p, n)) {
         text = PyUnicode_New(n, 127);
-        if (text) memcpy(PyUnicode_1BYTE_DATA(text), p, (size_t)n);
+        if (text && n) memcpy(PyUnicode_1BYTE_DATA(text), p, (size_t)n);
         return text;
     }
     for (q = p; q < end; q++) top = *q > top ? *q : top;
