@@ -521,38 +521,6 @@ static inline int ts_list_append(PyObject *list, PyObject *item) {
     return failed;
 }
 
-/* Set item i of a list, or append it where i is the size; takes over the reference, also where it fails. */
-static inline int ts_list_put(PyObject *list, Py_ssize_t i, PyObject *item) {
-    PyObject *old;
-    if (i == PyList_GET_SIZE(list)) return ts_list_append(list, item);
-    old = PyList_GET_ITEM(list, i);
-    PyList_SET_ITEM(list, i, item);
-    Py_DECREF(old);
-    return 0;
-}
-
-/* The str of n bytes of ASCII, in a block with room for more of them: the room shows nowhere. */
-static inline PyObject *ts_roomy_text(const unsigned char *p, Py_ssize_t n, Py_ssize_t room) {
-    PyObject *text = PyUnicode_New(room, 127);
-    if (!text) return NULL;
-    memcpy(PyUnicode_1BYTE_DATA(text), p, (size_t)n);
-    PyUnicode_1BYTE_DATA(text)[n] = 0;
-    ((PyASCIIObject *)text)->length = n;
-    return text;
-}
-
-/* Let a text of ts_roomy_text grow to n bytes, which begin with it and for which it has room. It is held by its view and
- * by one container; 0 if by anything else, then nobody may change it. */
-static inline int ts_grow_text(PyObject *text, const unsigned char *p, Py_ssize_t n) {
-    Py_ssize_t size = PyUnicode_GET_LENGTH(text);
-    if (Py_REFCNT(text) != 2 || PyUnicode_CHECK_INTERNED(text)) return 0;
-    memcpy(PyUnicode_1BYTE_DATA(text) + size, p + size, (size_t)(n - size));
-    PyUnicode_1BYTE_DATA(text)[n] = 0;
-    ((PyASCIIObject *)text)->length = n;
-    ((PyASCIIObject *)text)->hash = -1;
-    return 1;
-}
-
 /* A list of one item; takes over the reference, also where it fails. */
 static inline PyObject *ts_list_of(PyObject *item) {
     PyObject *list = PyList_New(1);

@@ -20,8 +20,6 @@ Invariants
 * A container hangs in its parent from the moment it opens. A value string gets its place at the latest at the end of
   the piece in which it began.
 * Closed containers never change again, so snapshots and changes share them.
-* The last two snapshots are kept, each with what it mirrors, level by level. Where the older one is held by nobody else,
-  nobody can see it change: it is brought up to date, and becomes the newest, instead of another copy.
 * `_hidden` is the level of the outermost open container that stands where a name was expected, 0 without one.
 
 Cost: as `_engine_py.py` has it. The buffer grows by half of its size, and is given back when it was large.
@@ -59,10 +57,6 @@ cdef extern from "Python.h":
     object PyDict_Copy(PyObject* o)
     int PyDict_SetItem(PyObject* o, PyObject* key, PyObject* value) except -1
     Py_ssize_t PyDict_GET_SIZE(PyObject* o)
-    bint PyDict_Next(PyObject* o, Py_ssize_t* position, PyObject** key, PyObject** value)
-    int PyDict_DelItem(PyObject* o, PyObject* key) except -1
-    int PyList_SetSlice(PyObject* o, Py_ssize_t low, Py_ssize_t high, PyObject* items) except -1
-    Py_ssize_t Py_REFCNT(PyObject* o)
     PyObject* PyTuple_New(Py_ssize_t size) except NULL
     void PyTuple_SET_ITEM(PyObject* o, Py_ssize_t i, PyObject* item)
     PyObject* PyTuple_GET_ITEM(PyObject* o, Py_ssize_t i)
@@ -108,9 +102,6 @@ cdef extern from "_engine_c.h":
     void ts_track(const unsigned char* p, Py_ssize_t n, ts_tracker* tracker) noexcept nogil
     int ts_number(const unsigned char* p, const unsigned char* end, const unsigned char** stop, PyObject** value) noexcept
     int ts_list_append(PyObject* list, PyObject* item) except -1
-    int ts_list_put(PyObject* list, Py_ssize_t i, PyObject* item) except -1
-    object ts_roomy_text(const unsigned char* p, Py_ssize_t n, Py_ssize_t room)
-    bint ts_grow_text(PyObject* text, const unsigned char* p, Py_ssize_t n) noexcept
     list ts_list_of(PyObject* item)
     PyObject* ts_change(PyObject* kind, PyObject* path, PyObject* value) except NULL
     PyObject* ts_name(const unsigned char* p, Py_ssize_t n) except NULL
@@ -162,24 +153,8 @@ cdef struct Frame:
     PyObject* container
     PyObject* key
     PyObject* path
-    Py_ssize_t serial  # no other container of this parser has it; 0 once a name was repeated: it is not mirrored
     int state
     bint is_object
-
-cdef struct Mirror:  # of an open container in a snapshot
-    PyObject* copy  # owned, as is `extra`
-    PyObject* extra  # the name of a pending scalar that is in the copy alone
-    Py_ssize_t serial  # of the frame
-    Py_ssize_t size  # members of the copy
-    Py_ssize_t synced  # of them, from the first one, are final
-
-cdef struct View:
-    Mirror* mirrors
-    Py_ssize_t levels
-    Py_ssize_t room
-    PyObject* text  # the open string in it, owned
-    Py_ssize_t text_room
-    Py_ssize_t text_serial
 
 cdef object SET = "set"
 cdef object APPEND = "append"
@@ -294,86 +269,6 @@ cdef inline Py_ssize_t _members(Frame* frame) noexcept:
 cdef inline object _step_in(Frame* frame):
     """The step from a container to the value placed last in it."""
     return <object>frame.key if frame.is_object else PyList_GET_SIZE(frame.container) - 1
-
-
-cdef inline Py_ssize_t _size(PyObject* container, bint is_object) noexcept:
-    return PyDict_GET_SIZE(container) if is_object else PyList_GET_SIZE(container)
-
-
-cdef int _copy(Mirror* mirror, Frame* frame, object last, bint is_placed) except -1:
-    """Mirror a container by a copy, with `last` for its open child or pending scalar; `is_placed`: it has a place already."""
-    cdef Py_ssize_t size = _members(frame)
-    cdef object copy
-    mirror.extra = NULL
-    mirror.serial = frame.serial
-    mirror.synced = size - is_placed
-    if frame.is_object:
-        copy = PyDict_Copy(frame.container)
-        if last is not NOTHING:
-            PyDict_SetItem(<PyObject*>copy, frame.key, <PyObject*>last)
-            if not is_placed:
-                _note_extra(mirror, frame, PyDict_GET_SIZE(<PyObject*>copy) - size)
-    else:
-        copy = PyList_GetSlice(frame.container, 0, size)
-        if is_placed:
-            (<list>copy)[size - 1] = last
-        elif last is not NOTHING:
-            (<list>copy).append(last)
-    mirror.size = _size(<PyObject*>copy, frame.is_object)
-    Py_INCREF(<PyObject*>copy)
-    mirror.copy = <PyObject*>copy
-    return 0
-
-
-cdef int _bring_up(Mirror* mirror, Frame* frame, object last, bint is_placed) except -1:
-    """Bring the copy of a container up to date."""
-    cdef PyObject* copy = mirror.copy
-    cdef PyObject* key
-    cdef PyObject* value
-    cdef Py_ssize_t size = _members(frame)
-    cdef Py_ssize_t final = size - is_placed
-    cdef Py_ssize_t i = mirror.synced
-    cdef Py_ssize_t wanted = size + (last is not NOTHING and not is_placed)
-    if not frame.is_object:
-        while i < final:
-            value = PyList_GET_ITEM(frame.container, i)
-            Py_INCREF(value)
-            ts_list_put(copy, i, value)
-            i += 1
-        if last is not NOTHING and (i == PyList_GET_SIZE(copy) or PyList_GET_ITEM(copy, i) != <PyObject*>last):
-            Py_INCREF(<PyObject*>last)
-            ts_list_put(copy, i, <PyObject*>last)
-        if PyList_GET_SIZE(copy) > wanted:
-            PyList_SetSlice(copy, wanted, PyList_GET_SIZE(copy), NULL)
-    else:
-        if mirror.extra != NULL:
-            if i < size:
-                PyDict_Next(frame.container, &i, &key, &value)
-                i -= 1
-            else:
-                key = NULL if last is NOTHING else frame.key
-            if key != mirror.extra:
-                PyDict_DelItem(copy, mirror.extra)
-            Py_DECREF(mirror.extra)
-            mirror.extra = NULL
-        while i < final and PyDict_Next(frame.container, &i, &key, &value):
-            PyDict_SetItem(copy, key, value)
-        if last is not NOTHING:
-            PyDict_SetItem(copy, frame.key, <PyObject*>last)
-            if not is_placed:
-                _note_extra(mirror, frame, PyDict_GET_SIZE(copy) - size)
-        wanted = PyDict_GET_SIZE(copy)
-    mirror.synced = final
-    mirror.size = wanted
-    return 0
-
-
-cdef inline void _note_extra(Mirror* mirror, Frame* frame, Py_ssize_t added) noexcept:
-    if added:
-        mirror.extra = frame.key
-        Py_INCREF(frame.key)
-    else:  # a value that is there is hidden by the pending one
-        mirror.serial = 0
 
 
 cdef tuple _longer(PyObject* path, Py_ssize_t size, object step):
@@ -635,9 +530,8 @@ cdef class StreamingJsonParser:
     cdef Py_ssize_t _counted  # bytes whose characters are counted
     cdef Py_ssize_t _characters
     cdef Py_ssize_t _joined  # its size when it was shown last
-    cdef bint _is_wide  # it may have characters beyond ASCII
-    cdef Py_ssize_t _string_serial
     cdef object _string_path
+    cdef object _shown_string
     cdef int _escape  # 0 outside escapes, else the number of its characters so far
     cdef unsigned char[4] _digits
     cdef unsigned int _half  # a high half that waits for the other, 0 without one
@@ -655,9 +549,6 @@ cdef class StreamingJsonParser:
     cdef bint _reports  # within append()
     cdef list _changes  # of the piece that is being read; None while there is none
     cdef object _shown
-    cdef View[2] _views
-    cdef int _latest  # which of them
-    cdef Py_ssize_t _serial
     cdef bint _dirty
     cdef Py_ssize_t _credit
     cdef Py_ssize_t _error_offset  # -1 without one
@@ -696,8 +587,6 @@ cdef class StreamingJsonParser:
             Py_DECREF(self._frames[self._depth].container)
         if self._frames != self._first_frames:
             PyMem_Free(self._frames)
-        self._drop_view(&self._views[0])
-        self._drop_view(&self._views[1])
         PyMem_Free(self._buffer)
         PyMem_Free(self._scratch)
 
@@ -758,21 +647,30 @@ cdef class StreamingJsonParser:
                 cost += value is not NOTHING
         if cost > self._credit:
             return self._shown
-        if levels:
-            value = self._renew(levels, is_open_string, value)
-        elif is_open_string:
-            value = ts_text(self._buffer, self._size)
-        elif value is NOTHING:
-            value = self._root
-            if self._root_end >= 0:
-                self._drop_view(&self._views[0])
-                self._drop_view(&self._views[1])
         if is_open_string:
-            self._joined = self._size
+            if self._size != self._joined or self._shown_string is None:
+                self._shown_string = ts_text(self._buffer, self._size)
+                self._joined = self._size
+            value = self._shown_string
+        for level in range(levels - 1, -1, -1):
+            frame = &self._frames[level]
+            if frame.is_object:
+                copy = PyDict_Copy(frame.container)
+                if value is not NOTHING:
+                    PyDict_SetItem(<PyObject*>copy, frame.key, <PyObject*>value)
+            else:
+                copy = PyList_GetSlice(frame.container, 0, PyList_GET_SIZE(frame.container))
+                if value is NOTHING:
+                    pass
+                elif level + 1 < levels or is_open_string:
+                    (<list>copy)[PyList_GET_SIZE(<PyObject*>copy) - 1] = value
+                else:
+                    (<list>copy).append(value)
+            value = copy
         self._credit -= cost
         self._dirty = False
-        self._shown = value
-        return value
+        self._shown = self._root if value is NOTHING else value
+        return self._shown
 
     @property
     def complete(self):
@@ -852,82 +750,6 @@ cdef class StreamingJsonParser:
             elif (self._mode == M_TOKEN or self._mode == M_HELD_TOKEN) and self._takes:
                 path.append(<object>frame.key if frame.is_object else _members(frame))
         return tuple(path)
-
-    # ------------------------------------------------------------ snapshots
-
-    cdef object _renew(self, Py_ssize_t levels, bint is_open_string, object pending):
-        """A snapshot of the open containers, with the open string or the pending scalar."""
-        cdef View* view = &self._views[1 - self._latest]
-        cdef Mirror* mirror
-        cdef Py_ssize_t level, kept = 0
-        cdef object child = None
-        self._reserve_view(view, levels)
-        while kept < view.levels and kept < levels:  # what can be seen through this view alone
-            mirror = &view.mirrors[kept]
-            if mirror.serial == 0 or mirror.serial != self._frames[kept].serial:
-                break
-            if Py_REFCNT(mirror.copy) != (1 if kept == 0 else 2) or mirror.size != _size(
-                mirror.copy, self._frames[kept].is_object
-            ):
-                break
-            kept += 1
-        if is_open_string:
-            pending = self._text(view, kept == levels)
-        while view.levels > kept:
-            view.levels -= 1
-            Py_XDECREF(view.mirrors[view.levels].extra)
-            Py_DECREF(view.mirrors[view.levels].copy)
-        for level in range(levels - 1, -1, -1):
-            if level < levels - 1:
-                pending = child
-            if level < kept:
-                _bring_up(&view.mirrors[level], &self._frames[level], pending, level < levels - 1 or is_open_string)
-            else:
-                _copy(&view.mirrors[level], &self._frames[level], pending, level < levels - 1 or is_open_string)
-            child = <object>view.mirrors[level].copy
-        view.levels = levels
-        self._latest = 1 - self._latest
-        return child
-
-    cdef object _text(self, View* view, bint is_kept):
-        """The open string so far; the view's own one grows where nobody else has it."""
-        cdef object text
-        if self._is_wide or self._size == 0:
-            return ts_text(self._buffer, self._size)
-        if not (
-            is_kept and view.text_serial == self._string_serial and view.text_room >= self._size
-            and ts_grow_text(view.text, self._buffer, self._size)
-        ):
-            Py_XDECREF(view.text)
-            view.text = NULL
-            view.text_room = self._size + self._size // 8 + 64
-            text = ts_roomy_text(self._buffer, self._size, view.text_room)
-            Py_INCREF(<PyObject*>text)
-            view.text = <PyObject*>text
-            view.text_serial = self._string_serial
-        return <object>view.text
-
-    cdef int _reserve_view(self, View* view, Py_ssize_t levels) except -1:
-        cdef Py_ssize_t room = max(levels, 4, view.room * 2)
-        cdef Mirror* mirrors
-        if levels > view.room:
-            mirrors = <Mirror*>PyMem_Realloc(view.mirrors, room * sizeof(Mirror))
-            if mirrors == NULL:
-                raise MemoryError
-            view.mirrors = mirrors
-            view.room = room
-        return 0
-
-    cdef void _drop_view(self, View* view) noexcept:
-        while view.levels:  # from the inside: nothing that is freed is deep
-            view.levels -= 1
-            Py_XDECREF(view.mirrors[view.levels].extra)
-            Py_DECREF(view.mirrors[view.levels].copy)
-        Py_XDECREF(view.text)
-        view.text = NULL
-        PyMem_Free(view.mirrors)
-        view.mirrors = NULL
-        view.room = 0
 
     # ------------------------------------------------------------ pieces
 
@@ -1305,7 +1127,6 @@ cdef class StreamingJsonParser:
             Py_DECREF(value)
         if PyDict_GET_SIZE(frame.container) == size:
             self._duplicate_keys += 1
-            frame.serial = 0
         return 0
 
     cdef object _path(self, Py_ssize_t level):
@@ -1386,8 +1207,6 @@ cdef class StreamingJsonParser:
         frame.key = NULL
         frame.path = NULL
         frame.is_object = is_object
-        self._serial += 1
-        frame.serial = self._serial
         self._depth += 1
         return OBJECT_FIRST if is_object else ARRAY_FIRST
 
@@ -1462,8 +1281,7 @@ cdef class StreamingJsonParser:
         self._mode = M_STRING
         self._is_fresh = True
         self._string_path = None
-        self._is_wide = False
-        self._string_serial += 1
+        self._shown_string = None
         self._size = self._mark = self._joined = self._counted = self._characters = 0
         return 0
 
@@ -1480,8 +1298,6 @@ cdef class StreamingJsonParser:
             q = ts_plain_run(p, end, quote)
             if q > p:
                 self._put(p, q - p)
-                if not self._is_ascii:
-                    self._is_wide = True
                 p = q
                 if p == end:
                     break
@@ -1603,7 +1419,11 @@ cdef class StreamingJsonParser:
             frame.key = value
             self._state = OBJECT_COLON
         else:
-            value = ts_decode(self._buffer, self._size)
+            if self._joined == self._size and self._shown_string is not None:
+                value = <PyObject*>self._shown_string
+                Py_INCREF(value)
+            else:
+                value = ts_decode(self._buffer, self._size)
             if not self._is_placed:
                 self._place(value)
             elif self._depth == 0:
@@ -1631,6 +1451,7 @@ cdef class StreamingJsonParser:
                         self._string_path = self._value_path()
                     Py_INCREF(Py_None)
                     self._add_change(END_CHANGE, self._string_path, Py_None)
+            self._shown_string = None
         self._drop_buffer()
         return 0
 
@@ -1667,8 +1488,6 @@ cdef class StreamingJsonParser:
         if self._size + 4 > self._room:
             self._grow_buffer(4)
         self._size += ts_put_utf8(self._buffer + self._size, c)
-        if c >= 0x80:
-            self._is_wide = True
         return 0
 
     cdef int _grow_buffer(self, Py_ssize_t n) except -1:
