@@ -43,24 +43,25 @@ ONE_CHARACTER = [32 * KB, 128 * KB]
 
 CASES = [
     *(("feed", shape, 0) for shape in SHAPES),
-    *(("live", shape, 64 if shape in ("escapes", "unicode", "deep", "wide") else 16) for shape in SHAPES),
+    *(("live", shape, 16) for shape in SHAPES),
     *(("append", shape, 4) for shape in ("string", "escapes", "records")),
-    *(("live", shape, 1) for shape in ("string", "items", "word")),
+    *(("live", shape, 1) for shape in ("string", "records", "word")),
     *(("tracker", "records", size) for size in (0, 4)),
     ("scan_bytes", "records", 64),
-    ("apply_changes", "string", 16),
+    ("apply_changes", "string", 4),
     *(("arguments", shape, 64) for shape in ("string", "records")),
     ("accumulator", "string", 64),
     *(("call_parser", shape, 64) for shape in ("string", "records")),
     *(("stream", shape, 64) for shape in ("string", "records")),
-    *((operation, "string", 64) for operation in ("stream_parallel", "stream_sse")),
-    ("stream_calls", "string", 256),
+    *((operation, "string", 64) for operation in ("stream_parallel", "stream_calls", "stream_sse")),
     *((decoder, "string", 64) for decoder in ("sse", "sse_one_event", "ndjson", "json_array")),
 ]
 
 
 def sizes(case: tuple[str, str, int]) -> list[int]:
-    return ONE_CHARACTER if case[2] == 1 else SIZES
+    if case[2] == 1:
+        return [4 * size for size in ONE_CHARACTER] if uses_up_credit(case) else ONE_CHARACTER
+    return SIZES
 
 
 def uses_up_credit(case: tuple[str, str, int]) -> bool:
