@@ -39,7 +39,6 @@ cdef extern from "Python.h":
     bint PyUnicode_Check(object o)
     bint PyUnicode_CheckExact(object o)
     bint PyUnicode_IS_ASCII(object o)
-    bint PyUnicode_IS_COMPACT_ASCII(object o)
     int PyUnicode_READY(object o) except -1
     int PyUnicode_KIND(object o)
     void* PyUnicode_DATA(object o)
@@ -458,7 +457,6 @@ def scan_bytes(data, offsets, depth, flags):
 
 
 @cython.no_gc
-@cython.freelist(8)
 cdef class StreamingJsonParser:
     """Reads one JSON text in pieces: a live value of what is there so far, and a strict verdict on it.
 
@@ -605,8 +603,7 @@ cdef class StreamingJsonParser:
         self._changes = None
         self._reports = True
         try:
-            if not self._take_text(piece):
-                self._take(piece)
+            self._take(piece)
         finally:
             self._reports = False
         cdef list changes = self._changes
@@ -616,8 +613,7 @@ cdef class StreamingJsonParser:
     @cython.critical_section
     def feed(self, piece, /):
         """Read on like `append`, without the changes: faster where only snapshots or the end are of interest."""
-        if not self._take_text(piece):
-            self._take(piece)
+        self._take(piece)
 
     @cython.critical_section
     def snapshot(self):
@@ -753,30 +749,11 @@ cdef class StreamingJsonParser:
 
     # ------------------------------------------------------------ pieces
 
-    cdef inline bint _take_text(self, object piece) except -1:
-        """Take a piece that is nothing but text of the open string, the most frequent one; False: it is something else."""
+    cdef int _take(self, object piece) except -1:
+        cdef Py_buffer view
+        cdef bint has_view = False
         cdef Py_ssize_t n
         cdef const unsigned char* p
-        if self._mode != M_STRING or not PyUnicode_CheckExact(piece) or not PyUnicode_IS_COMPACT_ASCII(piece):
-            return False
-        n = PyUnicode_GET_LENGTH(piece)
-        p = <const unsigned char*>PyUnicode_DATA(piece)
-        if self._escape or self._half or self._raw_half or self._carry_size or n == 0:
-            return False
-        if ts_plain_run(p, p + n, self._quote) != p + n:
-            return False
-        self._position += n
-        self._credit += APPEND_CREDIT + CHARACTER_CREDIT * n
-        self._put(p, n)
-        if not self._is_key:
-            self._dirty = True
-            if self._reports and self._is_reported:
-                self._report_text(piece)
-        self._mark = self._size
-        return True
-
-    cdef int _take(self, object piece) except -1:
-        cdef Py_ssize_t n
         if self._limit >= 0:
             self._refuse()
         if PyUnicode_Check(piece):
@@ -790,41 +767,49 @@ cdef class StreamingJsonParser:
             if PyUnicode_IS_ASCII(piece):
                 if self._raw_half:
                     self._release_half()
-                self._read(<const unsigned char*>PyUnicode_DATA(piece), n, n)
+                p = <const unsigned char*>PyUnicode_DATA(piece)
+                if self._mode == M_STRING and self._escape == 0 and self._half == 0:
+                    if ts_plain_run(p, p + n, self._quote) == p + n:  # all of it is text of the open string
+                        self._position += n
+                        self._credit += CHARACTER_CREDIT * n
+                        self._put(p, n)
+                        if not self._is_key:
+                            self._dirty = True
+                            if self._reports and (self._mark + n != self._size or not PyUnicode_CheckExact(piece)):
+                                return self._finish()
+                            if self._reports and self._is_reported:
+                                self._report_text(piece)
+                        self._mark = self._size
+                        return 0
+                self._read(p, n, n)
             else:
                 self._read_wide(piece, n)
         else:
-            self._take_bytes(piece)
-        if self._mode == M_STRING:
-            self._pause_string()
+            p = _bytes(piece, &view, &has_view, &n)
+            self._credit += APPEND_CREDIT
+            try:
+                if n:
+                    if self._raw_half:
+                        self._release_half()
+                    if self._carry_size == 0 and ts_is_ascii(p, n):
+                        self._read(p, n, n)
+                    else:
+                        self._read_bytes(p, n)
+            finally:
+                if has_view:
+                    PyBuffer_Release(&view)
+        self._finish()
         if self._limit >= 0:
             self._refuse()
-        return 0
-
-    cdef int _take_bytes(self, object piece) except -1:
-        cdef Py_buffer view
-        cdef bint has_view = False
-        cdef Py_ssize_t n
-        cdef const unsigned char* p = _bytes(piece, &view, &has_view, &n)
-        self._credit += APPEND_CREDIT
-        try:
-            if n:
-                if self._raw_half:
-                    self._release_half()
-                if self._carry_size == 0 and ts_is_ascii(p, n):
-                    self._read(p, n, n)
-                else:
-                    self._read_bytes(p, n)
-        finally:
-            if has_view:
-                PyBuffer_Release(&view)
         return 0
 
     cdef int _refuse(self) except -1:
         raise rules.limit_error(self._max_depth, self._limit)
 
-    cdef int _pause_string(self) except -1:
-        """The piece has ended inside a string: place it, and report what there is of it."""
+    cdef int _finish(self) except -1:
+        """The piece is read: place and report what there is of an open string."""
+        if self._mode != M_STRING:
+            return 0
         if not self._is_key:
             if not self._is_placed:
                 Py_INCREF(<PyObject*>EMPTY)
