@@ -7,16 +7,16 @@ rest waits unsearched: linear however the bytes are cut.
 
 from __future__ import annotations
 
-from codecs import utf_8_decode
 from typing import ClassVar
 
 from toolstream.errors import LimitExceededError
+from toolstream.transport._text import TextFraming, whole_characters
 from toolstream.transport.sse import MAX_SIZE
 
 __all__ = ["NdjsonDecoder"]
 
 
-class NdjsonDecoder:
+class NdjsonDecoder(TextFraming):
     """`feed` bytes as they come, get the lines that they complete, blank ones left out.
 
     `max_size`: the bytes that one line may have (64 MiB); more raise `LimitExceededError`, at the latest in the next
@@ -29,16 +29,15 @@ class NdjsonDecoder:
     ([], ['{"done": true}'])
     """
 
-    __slots__ = ("_error", "_max_size", "_pending", "_started", "unterminated", "utf8_invalid")
+    __slots__ = ("_error", "_max_size", "_pending", "unterminated")
 
     gaps: ClassVar[list[int]] = []  # nothing is ever skipped
 
     def __init__(self, *, max_size: int = MAX_SIZE) -> None:
+        super().__init__()
         self._max_size = max_size
         self._pending = bytearray()
-        self._started = False
         self._error: LimitExceededError | None = None
-        self.utf8_invalid = False
         self.unterminated = False
 
     def feed(self, data: bytes) -> list[str]:
@@ -62,23 +61,14 @@ class NdjsonDecoder:
         """The last line, if no LF came after it: `unterminated` is true then."""
         if self._error is not None:
             raise self._error
-        rest = bytes(self._pending)
+        rest = whole_characters(bytes(self._pending))
         self._pending.clear()
-        whole = utf_8_decode(rest, "replace", False)[1]  # half a character at the end is not invalid, only cut
-        lines = self._lines(rest[:whole])
+        lines = self._lines(rest)
         self.unterminated = bool(lines)
         return lines
 
     def _lines(self, whole: bytes) -> list[str]:
-        try:
-            text = whole.decode()
-        except UnicodeDecodeError:
-            text = whole.decode("utf-8", "replace")
-            self.utf8_invalid = True
-        if not self._started:
-            self._started = True
-            text = text.removeprefix("\ufeff")
-        return [line.rstrip("\r") for line in text.split("\n") if line and not line.isspace()]
+        return [line.rstrip("\r") for line in self._text(whole).split("\n") if line and not line.isspace()]
 
     def _bounded(self, whole: bytes) -> list[str]:
         """The slow way, where something is too long: the lines before it; it raises now or in the next call."""

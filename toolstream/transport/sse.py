@@ -17,10 +17,10 @@ pieces.
 
 from __future__ import annotations
 
-from codecs import utf_8_decode
 from typing import ClassVar, NamedTuple
 
 from toolstream.errors import LimitExceededError
+from toolstream.transport._text import TextFraming, whole_characters
 
 __all__ = ["MAX_SIZE", "SseDecoder", "SseEvent"]
 
@@ -38,7 +38,7 @@ class SseEvent(NamedTuple):
 _new = tuple.__new__  # a third of the time that calling the class takes
 
 
-class SseDecoder:
+class SseDecoder(TextFraming):
     """`feed` bytes as they come, get the events that they complete; `close` gives the one that was cut off.
 
     `max_size`: the bytes that one event may have (64 MiB); more raise `LimitExceededError`, at the latest in the next
@@ -58,22 +58,19 @@ class SseDecoder:
         "_max_size",
         "_pending",
         "_short",
-        "_started",
         "unterminated",
-        "utf8_invalid",
     )
 
     gaps: ClassVar[list[int]] = []  # nothing is ever skipped
 
     def __init__(self, *, max_size: int = MAX_SIZE) -> None:
+        super().__init__()
         self._max_size = max_size
         self._short = min(max_size, 4096)  # what is longer is looked at once, not twice
         self._pending = bytearray()  # the event under way, its line ends already LF
         self._after_cr = False  # the last byte was a CR: an LF now belongs to it
-        self._started = False  # something was decoded: no byte order mark can come any more
         self._calm = False  # started, and nothing of the above matters: the short way may be taken
         self._error: LimitExceededError | None = None
-        self.utf8_invalid = False
         self.unterminated = False
 
     def feed(self, data: bytes) -> list[SseEvent]:
@@ -144,23 +141,14 @@ class SseDecoder:
         """The event that the end of the input cut off, if it has data: `unterminated` is true then."""
         if self._error is not None:
             raise self._error
-        rest = bytes(self._pending)
+        rest = whole_characters(bytes(self._pending))
         self._pending.clear()
-        whole = utf_8_decode(rest, "replace", False)[1]  # half a character at the end is not invalid, only cut
-        events = self._decode(rest[:whole] + b"\n\n")
+        events = self._decode(rest + b"\n\n")
         self.unterminated = bool(events)
         return events
 
     def _decode(self, whole: bytes) -> list[SseEvent]:
-        try:
-            text = whole.decode()
-        except UnicodeDecodeError:
-            text = whole.decode("utf-8", "replace")
-            self.utf8_invalid = True
-        if not self._started:
-            self._started = True
-            text = text.removeprefix("\ufeff")
-        return _events(text.split("\n"))
+        return _events(self._text(whole).split("\n"))
 
     def _bounded(self, whole: bytes) -> list[SseEvent]:
         """The slow way, where something is too long: the events before it; it raises now or in the next call."""
