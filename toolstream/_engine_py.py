@@ -701,8 +701,6 @@ class StreamingJsonParser:
             parent = self._stack[-1]
             step = self._key if type(parent) is dict else len(parent) - 1
             self._outer += len(parent) + 1
-        else:
-            self._prose = False
         self._steps.append(step)
         self._resume.append(self._state)
         self._stack.append(container)
