@@ -406,9 +406,7 @@ def iter_events(pieces: Iterable[Any], provider: str | None = None, **options: A
         yield from stream.close()
     finally:
         if not ended:
-            close = getattr(pieces, "close", None)
-            if close is not None:
-                close()
+            _close(pieces)
 
 
 async def aiter_events(pieces: AsyncIterable[Any], provider: str | None = None, **options: Any) -> AsyncIterator[Event]:
@@ -445,9 +443,7 @@ def assemble(pieces: Iterable[Any], provider: str | None = None, **options: Any)
         ended = True
     finally:
         if not ended:
-            close = getattr(pieces, "close", None)
-            if close is not None:
-                close()
+            _close(pieces)
     stream.close()
     return stream.completion
 
@@ -475,6 +471,12 @@ def _last_events(stream: ToolCallStream, error: BaseException) -> list[Event]:
         return stream.close()
     except UnknownProviderError:
         return []
+
+
+def _close(source: object) -> None:
+    close = getattr(source, "close", None)
+    if close is not None:
+        close()
 
 
 async def _aclose(source: object) -> None:
