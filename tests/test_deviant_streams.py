@@ -1,4 +1,4 @@
-"""The table of the README: eight streams that common clients get wrong, and what toolstream makes of them."""
+"""The table of the README: eight deviant streams, and what toolstream makes of each."""
 
 import re
 from pathlib import Path

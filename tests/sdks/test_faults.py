@@ -572,6 +572,13 @@ def test_fault(server: StreamServer, fault: Fault) -> None:
     assert made == fault.wrong
 
 
+def test_null_arguments_are_no_fault(server: StreamServer) -> None:
+    """The row of the README's table that the client reads right."""
+    pytest.importorskip("openai")
+    stream = sse(chunk(part(0, None, "a", "add")), chunk(part(0, None)), chunk(part(0, "{}")), FINISH)
+    assert chat(server.url(server.add("null-arguments", stream))) == [("a", "add", "{}")]
+
+
 def test_the_documentation_has_every_row() -> None:
     table = DOCS.read_text(encoding="utf-8")
     for package, tested in TESTED.items():
