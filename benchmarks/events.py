@@ -31,6 +31,7 @@ from typing import Any
 
 import toolstream
 from toolstream.providers import provider_class
+from toolstream.transport import decoder_for, recognise_framing
 from toolstream.transport.json_text import exact_loads, loads
 
 ROUNDS = 9
@@ -268,19 +269,28 @@ def read(pieces: Any, provider: str | None, live: bool = True) -> toolstream.Com
 
 def payloads(pieces: list[bytes]) -> list[str]:
     """The JSON texts that the stream decodes."""
-    seen: list[str] = []
-    for piece in pieces:
-        if piece[:4] == b"\0\0\0" or piece[4:8].startswith(b"\0\0\0"):  # a frame
-            size = int.from_bytes(piece[4:8], "big")
-            text = piece[12 + size : -4].decode()
-            seen.append(text)
-            if '"bytes"' in text:  # the event inside is decoded as well
-                seen.append(base64.b64decode(json.loads(text)["bytes"]).decode())
-        else:
-            lines = piece.decode().splitlines()
-            data = [line.partition(":")[2].strip() for line in lines if line.startswith("data:")]
-            seen += [text for text in data or lines if text[:1] in ("{", "[") and text != "[DONE]"]
-    return seen
+    framing = recognise_framing(pieces[0], True)
+    if framing == "json-array":
+        return elements(b"".join(pieces).decode())
+    decoder = decoder_for(framing or "sse")
+    messages: list[Any] = [message for piece in pieces for message in decoder.feed(piece)] + decoder.close()
+    texts: list[str] = []
+    for message in messages:
+        text = message.payload.decode() if framing == "aws-event-stream" else getattr(message, "data", message)
+        if text[:1] in ("{", "["):
+            texts.append(text)
+            if framing == "aws-event-stream" and '"bytes"' in text:  # the event inside is decoded as well
+                texts.append(base64.b64decode(json.loads(text)["bytes"]).decode())
+    return [text for text in texts if text != "[DONE]"]
+
+
+def elements(text: str) -> list[str]:
+    """The texts of the elements of an array."""
+    found, at, scan = [], text.index("[") + 1, json.JSONDecoder().raw_decode
+    while (start := text.find("{", at)) >= 0:
+        at = scan(text, start)[1]
+        found.append(text[start:at])
+    return found
 
 
 def per_event(name: str, provider: str | None, pieces: list[bytes]) -> list[str]:
