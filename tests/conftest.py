@@ -8,7 +8,7 @@ from types import ModuleType
 import pytest
 from engines import ENGINES, MISSING, WANTED
 
-collect_ignore = [] if "cython" in WANTED else ["test_parity.py"]  # nothing to compare with
+collect_ignore = [] if "cython" in WANTED else ["test_compiled.py", "test_parity.py"]
 not_built = pytest.param(
     "cython", marks=pytest.mark.skip("the extension is not built: no compiler, or TOOLSTREAM_BUILD")
 )

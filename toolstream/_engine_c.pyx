@@ -21,6 +21,8 @@ Invariants
   the piece in which it began.
 * Closed containers never change again, so snapshots and changes share them.
 * `_hidden` is the level of the outermost open container that stands where a name was expected, 0 without one.
+* `_is_busy` while code of others could run in the middle of something (the collector's, a signal's). An exception that
+  breaks off a piece leaves it set: from there on nothing of what was half done is looked at again.
 
 Cost: as `_engine_py.py` has it. The buffer grows by half of its size, and is given back when it was large.
 """
@@ -485,6 +487,7 @@ cdef class StreamingJsonParser:
     cdef bint _report_ends
     cdef Py_ssize_t _max_depth  # -1 without one
     cdef Py_ssize_t _limit  # the offset at which max_depth was passed, -1 before
+    cdef bint _is_busy  # a piece is being read, or a snapshot made; for good where an exception broke off the reading
 
     # the text: what of it waits for the next piece; the segment that is being read
     cdef Py_ssize_t _position
@@ -608,7 +611,11 @@ cdef class StreamingJsonParser:
             self._reports = False
         cdef list changes = self._changes
         self._changes = None
-        return [] if changes is None else changes
+        if changes is None:
+            self._is_busy = True  # should there be no memory for a list
+            changes = []
+            self._is_busy = False
+        return changes
 
     @cython.critical_section
     def feed(self, piece, /):
@@ -623,13 +630,20 @@ cdef class StreamingJsonParser:
         pieces earn, so the view of a very wide container or a very long string may lag, by a bounded part of it,
         until it ends: once the root has ended the answer is exact.
         """
+        if not self._dirty or self._is_busy:
+            return self._shown
+        self._is_busy = True
+        try:
+            return self._show()
+        finally:
+            self._is_busy = False
+
+    cdef object _show(self):
         cdef Py_ssize_t cost = 0, levels, level
         cdef bint is_open_string
         cdef object value = NOTHING
         cdef object copy
         cdef Frame* frame
-        if not self._dirty:
-            return self._shown
         levels = self._hidden - 1 if self._hidden else self._depth
         if self._depth:
             cost = self._outer + _members(&self._frames[self._depth - 1]) + 1
@@ -671,7 +685,7 @@ cdef class StreamingJsonParser:
     @property
     def complete(self):
         """Whether the root value has ended (a bare scalar ends at a delimiter)."""
-        return self._root_end >= 0
+        return self._root_end >= 0 and not self._is_busy
 
     @property
     def valid(self):
@@ -711,7 +725,7 @@ cdef class StreamingJsonParser:
     @property
     def root_end(self):
         """The offset just after the root value; `None` until it has ended."""
-        return None if self._root_end < 0 else self._root_end
+        return self._root_end if self._root_end >= 0 and not self._is_busy else None
 
     @property
     def depth(self):
@@ -736,6 +750,8 @@ cdef class StreamingJsonParser:
         cdef Py_ssize_t level
         cdef list path = []
         cdef Frame* frame
+        if self._is_busy:
+            return ()
         for level in range(min(levels - 1, REPORT_DEPTH)):
             path.append(_step_in(&self._frames[level]))
         if levels and len(path) < REPORT_DEPTH and not self._hidden:
@@ -754,7 +770,7 @@ cdef class StreamingJsonParser:
         cdef bint has_view = False
         cdef Py_ssize_t n
         cdef const unsigned char* p
-        if self._limit >= 0:
+        if self._limit >= 0 or self._is_busy:
             self._refuse()
         if PyUnicode_Check(piece):
             PyUnicode_READY(piece)
@@ -762,6 +778,7 @@ cdef class StreamingJsonParser:
             n = PyUnicode_GET_LENGTH(piece)
             if n == 0:
                 return 0
+            self._is_busy = True
             if self._carry_size:
                 self._drop_carry()
             if PyUnicode_IS_ASCII(piece):
@@ -776,10 +793,11 @@ cdef class StreamingJsonParser:
                         if not self._is_key:
                             self._dirty = True
                             if self._reports and (self._mark + n != self._size or not PyUnicode_CheckExact(piece)):
-                                return self._finish()
-                            if self._reports and self._is_reported:
+                                self._finish()
+                            elif self._reports and self._is_reported:
                                 self._report_text(piece)
                         self._mark = self._size
+                        self._is_busy = False
                         return 0
                 self._read(p, n, n)
             else:
@@ -787,6 +805,7 @@ cdef class StreamingJsonParser:
         else:
             p = _bytes(piece, &view, &has_view, &n)
             self._credit += APPEND_CREDIT
+            self._is_busy = True
             try:
                 if n:
                     if self._raw_half:
@@ -799,11 +818,14 @@ cdef class StreamingJsonParser:
                 if has_view:
                     PyBuffer_Release(&view)
         self._finish()
+        self._is_busy = False
         if self._limit >= 0:
             self._refuse()
         return 0
 
     cdef int _refuse(self) except -1:
+        if self._is_busy:
+            raise RuntimeError("the parser is reading, or an exception (of memory, a signal) broke off an earlier piece")
         raise rules.limit_error(self._max_depth, self._limit)
 
     cdef int _finish(self) except -1:
