@@ -60,7 +60,6 @@ class ToolCallStream:
         "_loads",
         "_max_pieces",
         "_pending",
-        "_pieces",
         "_provider",
         "_ready",
         "_size",
@@ -79,8 +78,8 @@ class ToolCallStream:
         new_id: Callable[[], str] | None = None,
     ) -> None:
         self._assembler = Assembler(strict=strict, changes=changes, limits=limits, new_id=new_id)
+        self._assembler.piece = -1
         self._max_pieces = None if limits is None else limits.max_pieces
-        self._pieces = 0
         self._closed = False
         self._error: ToolStreamError | None = None
         self._framing: Framing | None = None
@@ -125,13 +124,14 @@ class ToolCallStream:
         assembler = self._assembler
         try:
             if self._ready and type(piece) is dict and "chunk" not in piece:
-                assembler.piece = self._pieces
-                self._pieces += 1
+                assembler.piece += 1
                 self._feed(piece)
-            elif self._ready and type(piece) is bytes and self._sse_decoder is not None:
-                assembler.piece = self._pieces
-                self._pieces += 1
-                self._sse_bytes(self._sse_decoder, piece)
+            elif self._ready and type(piece) is bytes:
+                assembler.piece += 1
+                if self._sse_decoder is not None:
+                    self._sse_bytes(self._sse_decoder, piece)
+                else:
+                    self._bytes(piece)
             else:
                 self._take(piece)
         except (LimitExceededError, UnknownProviderError) as error:
@@ -149,7 +149,7 @@ class ToolCallStream:
             return []
         self._closed = True
         self._ready = False
-        self._assembler.piece = self._pieces
+        self._assembler.piece += 1
         if self._error is None:
             self._flush()
         if self._provider is not None:
@@ -163,10 +163,10 @@ class ToolCallStream:
             raise self._error
         if self._closed:
             raise ToolStreamError("the stream is closed")
-        if self._max_pieces is not None and self._pieces >= self._max_pieces:
+        number = self._assembler.piece + 1
+        if self._max_pieces is not None and number >= self._max_pieces:
             raise LimitExceededError(f"more than max_pieces={self._max_pieces} pieces")
-        self._assembler.piece = self._pieces
-        self._pieces += 1
+        self._assembler.piece = number
         if isinstance(piece, dict):
             self._event(piece)
         elif isinstance(piece, (bytes, bytearray, memoryview)):
@@ -208,12 +208,14 @@ class ToolCallStream:
         return decoder
 
     def _messages(self, decoder: Decoder, messages: list[Any]) -> None:
-        read = 0
-        for gap in decoder.gaps:  # a lost message is reported in its place: what comes after it may depend on it
-            self._read(messages[read:gap])
-            self._assembler.defect("sse_bad_json")
-            read = gap
-        self._read(messages[read:] if read else messages)
+        if decoder.gaps:
+            read = 0
+            for gap in decoder.gaps:  # a lost message is reported in its place: what comes after may depend on it
+                self._read(messages[read:gap])
+                self._assembler.defect("sse_bad_json")
+                read = gap
+            messages = messages[read:]
+        self._read(messages)
         if decoder.utf8_invalid:
             self._report_utf8(decoder)
 
@@ -225,46 +227,42 @@ class ToolCallStream:
         framing = self._framing
         if framing == "sse":
             self._read_sse(messages)
-            return
-        for message in messages:
-            if framing == "ndjson":
-                self._text(message, None)
-            elif framing == "json-array":
+        elif framing == "aws-event-stream":
+            for message in messages:
+                self._frame(message)
+        elif framing == "ndjson":
+            for message in messages:
+                if not self._json(message, None):
+                    self._text(message, None)
+        else:
+            for message in messages:
                 if isinstance(message, dict):
                     self._event(message)
-            else:
-                self._frame(message)
+
+    def _read_sse(self, messages: list[SseEvent]) -> None:
+        for message in messages:
+            if not self._json(message[1], message[0]):
+                self._sse(message)
 
     def _sse_bytes(self, decoder: SseDecoder, data: bytes) -> None:
         """Bytes of server-sent events, once the protocol is known: mostly one event in a piece."""
         payload = decoder.payload(data)
-        if payload is not None:
-            try:
-                event = self._strict_loads(payload)
-            except ValueError:
-                pass
-            else:
-                if type(event) is dict and "chunk" not in event:
-                    self._feed(event)
-                else:
-                    self._value(event, None)
-                return
-        self._read_sse(decoder.feed(data))
-        if decoder.utf8_invalid:
-            self._report_utf8(decoder)
+        if payload is None or not self._json(payload, None):
+            self._read_sse(decoder.feed(data))
+            if decoder.utf8_invalid:
+                self._report_utf8(decoder)
 
-    def _read_sse(self, messages: list[SseEvent]) -> None:
-        read = self._strict_loads
-        for message in messages:
-            try:
-                event = read(message[1])
-            except ValueError:  # the end mark, among others
-                self._sse(message)
-                continue
-            if self._ready and type(event) is dict and message[0] != "error" and "chunk" not in event:
-                self._feed(event)
-            else:
-                self._value(event, message[0])
+    def _json(self, text: str | bytes, name: str | None) -> bool:
+        """The short way of a message that is the JSON of an event, as nearly all are: whether it was that."""
+        try:
+            event = self._strict_loads(text)
+        except ValueError:  # the end mark, among others
+            return False
+        if self._ready and type(event) is dict and name != "error" and "chunk" not in event:
+            self._feed(event)
+        else:
+            self._value(event, name)
+        return True
 
     def _sse(self, message: SseEvent) -> None:
         data = message.data
@@ -302,7 +300,10 @@ class ToolCallStream:
         except ValueError:
             self._assembler.defect("sse_bad_json")
         else:
-            self._event(event)
+            if self._ready:
+                self._feed(event)
+            else:
+                self._event(event)
 
     def _flush(self) -> None:
         """The end of the input: what the framing kept, and the last chance to recognise the protocol."""
