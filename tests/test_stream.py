@@ -1,7 +1,10 @@
 """From pieces of any kind to events: framing, recognition, ends, and the helpers that iterate over a source."""
 
 import asyncio
+import gc
 import json
+import sys
+from pathlib import Path
 
 import pytest
 from chat import call, delta, entry, finish, read
@@ -475,3 +478,20 @@ def test_a_cancelled_task_closes_the_source_and_says_no_more():
 
     asyncio.run(run())
     assert (source.closed, events) == (1, ["tool_call.start", "tool_call.delta"])
+
+
+@pytest.mark.skipif(sys.implementation.name != "cpython", reason="counted references are CPython's")
+@pytest.mark.parametrize("path", sorted((Path(__file__).parent / "data/streams").iterdir()), ids=lambda path: path.name)
+def test_a_stream_that_has_ended_is_freed_at_once(path):
+    """Nothing of it refers to itself, so nothing waits for the garbage collector."""
+    assemble([path.read_bytes()])  # whatever is made once
+    gc.collect()
+    gc.disable()
+    try:
+        done = assemble([path.read_bytes()])
+        assert done.calls
+        done.message()
+        del done
+        assert gc.collect() == 0
+    finally:
+        gc.enable()

@@ -27,6 +27,7 @@ import os
 import re
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from typing import Any, Final, Literal, TypeAlias
+from weakref import proxy
 
 from toolstream._engine import StreamingJsonParser
 from toolstream._rules import BLANK, is_blank
@@ -59,6 +60,7 @@ __all__ = ["Assembler", "Meaning"]
 Meaning: TypeAlias = Literal["stop", "length", "tool_calls", "content_filter", "error"]
 """What a provider's finish word means."""
 
+_NO_LIMITS: Final = Limits()
 _CALL_WORDS: Final = ("tool_calls", "length", "content_filter", "error")  # meanings that fit a message with calls
 
 _placeholder = re.compile(r"[ \t\n\r]*\{[ \t\n\r]*\}[ \t\n\r]*").fullmatch
@@ -81,8 +83,8 @@ class _Home:
 
     __slots__ = ("cut", "finished", "ids", "lane", "legacy", "length")
 
-    def __init__(self, again: Callable[[ToolCall, str], Again]) -> None:
-        self.lane = AssemblerIdentity(again)
+    def __init__(self) -> None:
+        self.lane = AssemblerIdentity()
         self.legacy: AssemblerIdentity | None = None  # of `function_call`, which has neither index nor id
         self.ids: set[str | None] = set()  # of the calls that have started
         self.finished = False  # a finish word has come
@@ -156,7 +158,7 @@ class Assembler:
         self.default_id = _new_id
         self._strict = strict
         self._changes = changes
-        self._limits = limits or Limits()
+        self._limits = limits or _NO_LIMITS
         self._host_id = new_id
         self._bytes = 0  # of arguments, counted only if they are limited
         self._guarded = changes or self._limits.max_argument_bytes is not None
@@ -190,23 +192,19 @@ class Assembler:
         nor id, and are kept apart from the others. `bare`: of an entry without index, id and name, its number among
         such entries of this list, after `bare_entries` has said how many there are; else `None`.
         """
-        if id is None and name is None:
-            call = self.fragment(choice, index, arguments)
-            if call is not None:
+        if (id is None or id == "") and (name is None or name == "") and type(arguments) is str:
+            call = self.at(choice, index)
+            if call is not None:  # as `_delta` would have it, the short way
+                self._empty_header(call, id, name)
+                self.append(call, arguments)
                 return call
         return self._delta(self._home(choice), choice, index, id, name, arguments, kind, bare)
 
-    def fragment(self, choice: int, index: object, text: object) -> ToolCall | None:
-        """The short way for an entry that has no more than an index and text: the call that it went to, or `None` if it
-        was not that simple and nothing was done."""
-        if type(index) is int and type(text) is str:
-            slots = self._slots.get(choice)
-            if slots is not None:
-                call = slots.get(index)
-                if call is not None:
-                    self.append(call, text)
-                    return call
-        return None
+    def at(self, choice: int, index: object) -> ToolCall | None:
+        """The call that an index means: an entry without id and name is for it (rule 2). `None`: there is none, or it
+        is no plain index."""
+        slots = self._slots.get(choice)
+        return slots.get(index) if slots is not None and type(index) is int else None
 
     def bare_entries(self, choice: int, count: int) -> None:
         """Before a list with several entries that have no index, id and name: how many (rule 3)."""
@@ -225,7 +223,7 @@ class Assembler:
     ) -> ToolCall | None:
         lane = home.lane
         if kind == "legacy_function":
-            lane = home.legacy = home.legacy or AssemblerIdentity(self._again)
+            lane = home.legacy = home.legacy or AssemblerIdentity()
             number, index_code = None, None
         else:
             number, index_code = assembler_index(index)
@@ -237,7 +235,7 @@ class Assembler:
             if call is not None:
                 self._empty_header(call, id, name)
             return call
-        action, call, code = lane.route(number, sent_id, sent_name, text, bare)
+        action, call, code = lane.route(number, sent_id, sent_name, text, bare, self._again)
         if action == "orphan":
             self.defect("orphan_delta")
             return None
@@ -347,7 +345,7 @@ class Assembler:
     def append(self, call: ToolCall, text: str) -> None:
         """A fragment of the arguments, by rule 5; on a call that has ended it is an `orphan_delta`."""
         parser = call._fast
-        if parser is None or not text or text[-1:] >= "\ud800" or call._home.finished:
+        if parser is None or not text or text[-1] >= "\ud800" or call._home.finished:
             self._append(call, text, False)
             return
         try:
@@ -436,7 +434,7 @@ class Assembler:
     def _home(self, choice: int) -> _Home:
         home = self._homes.get(choice)
         if home is None:
-            home = self._homes[choice] = _Home(self._again)
+            home = self._homes[choice] = _Home()
             self._slots[choice] = home.lane.slots
         return home
 
@@ -849,6 +847,7 @@ class Assembler:
         call.executable = status == "complete" and call.name is not None and call.kind in CLIENT_KINDS
         if call._lane is not None:
             call._lane.close(call)
+        call._lane = call._home = None  # which know the call: nothing shall wait for the garbage collector
 
     def _verdict(self, call: ToolCall, regular: bool) -> Status:
         """What the text of the call is worth; the call gets its arguments, or what was found instead."""
@@ -1000,6 +999,11 @@ class Assembler:
         self._events.append(StreamEnd(completion))
         return self.take()
 
+    def release(self) -> None:
+        """After `close`: whoever wants the completion holds it now. It holds the provider, and that holds this: so a
+        stream that has ended is freed at once, and does not wait for the garbage collector."""
+        self.completion = proxy(self.completion)
+
     def _report_numbers(self) -> None:
         for home in self._homes.values():
             slots = home.lane.slots
@@ -1020,7 +1024,7 @@ class Assembler:
                 self.defect("finish_mismatch")
         closed: dict[int, bool] = {}
         for call in completion.calls:
-            if call._home.length:
+            if self._homes[call.choice].length:
                 closed[call.choice] = closed.get(call.choice, True) and call.status == "complete"
         if any(closed.values()):
             self.defect("finish_length")

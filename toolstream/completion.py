@@ -162,6 +162,7 @@ class Completion:
     """
 
     __slots__ = (
+        "__weakref__",
         "_cut",
         "_ended",
         "_failed",

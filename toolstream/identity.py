@@ -231,16 +231,12 @@ def _position(call: AssemblerCall) -> int:
 
 
 class AssemblerIdentity:
-    """Finds the call of each delta: rules 1 to 3, for the calls of one choice.
+    """Finds the call of each delta: rules 1 to 3, for the calls of one choice. A call is *open* until its value is
+    finished; `close` and `reopen` say so."""
 
-    `again(call, text)` tells whether a text is the finished value of that call again. A call is *open* until its
-    value is finished; `close` and `reopen` say so.
-    """
+    __slots__ = ("_by_id", "_last", "_listed", "_open", "header", "slots", "waiting")
 
-    __slots__ = ("_again", "_by_id", "_last", "_listed", "_open", "header", "slots", "waiting")
-
-    def __init__(self, again: Callable[[Any, str], Again]) -> None:
-        self._again = again
+    def __init__(self) -> None:
         self.slots: dict[int, Any] = {}
         """index -> the call that it means now."""
         self._by_id: dict[str, Any] = {}
@@ -278,9 +274,17 @@ class AssemblerIdentity:
         """The text of the call was restarted, or it was ended by mistake."""
         self._open[call] = None
 
-    def route(self, index: int | None, id: str | None, name: str | None, text: str, bare: int | None) -> Route:
+    def route(
+        self,
+        index: int | None,
+        id: str | None,
+        name: str | None,
+        text: str,
+        bare: int | None,
+        again: Callable[[Any, str], Again],
+    ) -> Route:
         """Where a delta goes. Absent identifiers are `None`; `bare`: its number among the bare entries that were
-        listed."""
+        listed. `again(call, text)` tells whether a text is the finished value of that call again."""
         self.header = False
         known = None if id is None else self._by_id.get(id)
         if index is None:
@@ -297,10 +301,10 @@ class AssemblerIdentity:
         if name is not None and call.name is not None and call._finished:
             if name != call.name:
                 return "open", None, "index_reused"
-            again = self._again(call, text)
-            if again == "other" or (id is not None and again != "same"):
+            found = again(call, text)
+            if found == "other" or (id is not None and found != "same"):
                 return "open", None, "index_reused"
-            self.header = again == "open"
+            self.header = found == "open"
         return "call", call, None
 
     def _empty_slot(self, index: int, id: str | None, known: Any, name: str | None) -> Route:

@@ -52,6 +52,7 @@ class ToolCallStream:
     __slots__ = (
         "_assembler",
         "_closed",
+        "_completion",
         "_decoder",
         "_error",
         "_feed",
@@ -79,6 +80,7 @@ class ToolCallStream:
     ) -> None:
         self._assembler = Assembler(strict=strict, changes=changes, limits=limits, new_id=new_id)
         self._assembler.piece = -1
+        self._completion = self._assembler.completion
         self._max_pieces = None if limits is None else limits.max_pieces
         self._closed = False
         self._error: ToolStreamError | None = None
@@ -101,7 +103,7 @@ class ToolCallStream:
     @property
     def completion(self) -> Completion:
         """The message so far: one live object, final after `close`."""
-        return self._assembler.completion
+        return self._completion
 
     @property
     def provider(self) -> str | None:
@@ -154,7 +156,9 @@ class ToolCallStream:
             self._flush()
         if self._provider is not None:
             self._provider.close()
-        return self._assembler.close()
+        events = self._assembler.close()
+        self._assembler.release()
+        return events
 
     # ------------------------------------------------------------ pieces to messages
 

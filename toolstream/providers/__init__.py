@@ -141,11 +141,16 @@ def known_providers() -> list[str]:
     return [*_BUILT_IN, *(name for name in _registered() if name not in _BUILT_IN)]
 
 
+_imported: dict[str, type[Provider]] = {}
+
+
 def provider_class(name: str) -> type[Provider]:
     """The class of the protocol `name`. Raises `UnknownProviderError`, which lists the known names."""
     if name in _BUILT_IN:
-        module, attribute = _BUILT_IN[name]
-        found: type[Provider] = getattr(import_module("." + module, __name__), attribute)
+        found = _imported.get(name)
+        if found is None:
+            module, attribute = _BUILT_IN[name]
+            found = _imported[name] = getattr(import_module("." + module, __name__), attribute)
         return found
     entry = _registered().get(name)
     if entry is None:

@@ -37,4 +37,6 @@ class Mistral(OpenAIChat):
     def feed(self, event: dict[str, Any]) -> None:
         """One chunk, or one event of the SDK, which has the chunk inside."""
         data = event.get("data")
-        super().feed(data if isinstance(data, dict) and "choices" not in event else event)
+        if isinstance(data, dict) and "choices" not in event:
+            event = data
+        OpenAIChat.feed(self, event)

@@ -61,7 +61,8 @@ class OpenAIChat:
     def __init__(self, assembler: Assembler) -> None:
         self.assembler = assembler
         self._delta = assembler.delta
-        self._fragment = assembler.fragment
+        self._at = assembler.at
+        self._append = assembler.append
         self._refusals: dict[int, TextBuffer] = {}
         self._details: dict[int, list[Any]] = {}  # OpenRouter's `reasoning_details`, which the next request needs
         self._reasoning_field: dict[int, str] = {}  # the field that reasoning came in
@@ -215,8 +216,10 @@ class OpenAIChat:
             return None
         function = entry.get("function")
         if len(entry) == 2 and type(function) is dict and len(function) == 1:
-            call = self._fragment(choice, entry.get("index"), function.get("arguments"))
-            if call is not None:
+            text = function.get("arguments")
+            call = self._at(choice, entry.get("index"))
+            if call is not None and type(text) is str:
+                self._append(call, text)  # as `delta` would, the short way
                 return call
         kind = "function"
         field = "arguments"
@@ -238,11 +241,8 @@ class OpenAIChat:
             )
             if arguments is None and call is not None and field in function:
                 self.assembler.defect("args_null_delta", call)
-        if call is not None:
-            for name in entry:
-                if name not in _CALL_FIELDS:
-                    self.assembler.extras(call, {key: value for key, value in entry.items() if key not in _CALL_FIELDS})
-                    break
+        if call is not None and not _CALL_FIELDS.issuperset(entry):
+            self.assembler.extras(call, {key: value for key, value in entry.items() if key not in _CALL_FIELDS})
         return call
 
     # ------------------------------------------------------------ the next request

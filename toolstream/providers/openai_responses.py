@@ -93,40 +93,6 @@ class OpenAIResponses:
         self._last_id = ""
         self._loose: dict[str, _Item] = {}  # type -> the item of text that names none
         self._failed = False
-        arguments: Final = self._arguments_delta
-        self._handlers: dict[str, Callable[[dict[str, Any]], None]] = {
-            "response.function_call_arguments.delta": arguments,
-            "response.custom_tool_call_input.delta": arguments,
-            "response.mcp_call_arguments.delta": arguments,
-            "response.code_interpreter_call_code.delta": arguments,
-            "response.function_call_arguments.done": self._arguments_done,
-            "response.custom_tool_call_input.done": self._arguments_done,
-            "response.mcp_call_arguments.done": self._arguments_done,
-            "response.code_interpreter_call_code.done": self._arguments_done,
-            "response.output_text.delta": self._text_delta,
-            "response.refusal.delta": self._text_delta,
-            "response.reasoning_summary_text.delta": self._text_delta,
-            "response.reasoning_text.delta": self._text_delta,
-            "response.output_text.done": self._text_done,
-            "response.refusal.done": self._text_done,
-            "response.reasoning_summary_text.done": self._text_done,
-            "response.reasoning_text.done": self._text_done,
-            "response.apply_patch_call_operation_diff.delta": self._diff,
-            "response.apply_patch_call_operation_diff.done": self._diff,
-            "response.shell_call_command.added": self._command,
-            "response.shell_call_command.delta": self._command,
-            "response.shell_call_command.done": self._command,
-            "response.output_item.added": self._item_added,
-            "response.output_item.done": self._item_done,
-            "response.created": self._started,
-            "response.in_progress": self._started,
-            "response.queued": self._started,
-            "response.completed": self._ended,
-            "response.incomplete": self._ended,
-            "response.failed": self._ended,
-            "response.cancelled": self._ended,
-            "error": self._error,
-        }
 
     def feed(self, event: dict[str, Any]) -> None:
         """One event; unknown types are ignored."""
@@ -138,9 +104,9 @@ class OpenAIResponses:
                 if type(delta) is str:
                     self._append(call, delta)
                     return
-        handler = self._handlers.get(kind) if isinstance(kind, str) else None
+        handler = _HANDLERS.get(kind) if isinstance(kind, str) else None
         if handler is not None:
-            handler(event)
+            handler(self, event)
         elif kind is None and event.get("error"):
             self._error(event)
 
@@ -475,6 +441,41 @@ class OpenAIResponses:
         if all(item.index is not None for item in items):
             items = sorted(items, key=lambda item: item.index or 0)
         return [fields for item in items if (fields := _request_item(item)) is not None]
+
+
+_HANDLERS: Final[dict[str, Callable[[OpenAIResponses, dict[str, Any]], None]]] = {
+    "response.function_call_arguments.delta": OpenAIResponses._arguments_delta,
+    "response.custom_tool_call_input.delta": OpenAIResponses._arguments_delta,
+    "response.mcp_call_arguments.delta": OpenAIResponses._arguments_delta,
+    "response.code_interpreter_call_code.delta": OpenAIResponses._arguments_delta,
+    "response.function_call_arguments.done": OpenAIResponses._arguments_done,
+    "response.custom_tool_call_input.done": OpenAIResponses._arguments_done,
+    "response.mcp_call_arguments.done": OpenAIResponses._arguments_done,
+    "response.code_interpreter_call_code.done": OpenAIResponses._arguments_done,
+    "response.output_text.delta": OpenAIResponses._text_delta,
+    "response.refusal.delta": OpenAIResponses._text_delta,
+    "response.reasoning_summary_text.delta": OpenAIResponses._text_delta,
+    "response.reasoning_text.delta": OpenAIResponses._text_delta,
+    "response.output_text.done": OpenAIResponses._text_done,
+    "response.refusal.done": OpenAIResponses._text_done,
+    "response.reasoning_summary_text.done": OpenAIResponses._text_done,
+    "response.reasoning_text.done": OpenAIResponses._text_done,
+    "response.apply_patch_call_operation_diff.delta": OpenAIResponses._diff,
+    "response.apply_patch_call_operation_diff.done": OpenAIResponses._diff,
+    "response.shell_call_command.added": OpenAIResponses._command,
+    "response.shell_call_command.delta": OpenAIResponses._command,
+    "response.shell_call_command.done": OpenAIResponses._command,
+    "response.output_item.added": OpenAIResponses._item_added,
+    "response.output_item.done": OpenAIResponses._item_done,
+    "response.created": OpenAIResponses._started,
+    "response.in_progress": OpenAIResponses._started,
+    "response.queued": OpenAIResponses._started,
+    "response.completed": OpenAIResponses._ended,
+    "response.incomplete": OpenAIResponses._ended,
+    "response.failed": OpenAIResponses._ended,
+    "response.cancelled": OpenAIResponses._ended,
+    "error": OpenAIResponses._error,
+}
 
 
 def _request_item(item: _Item) -> dict[str, Any] | None:
