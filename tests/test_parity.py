@@ -336,12 +336,10 @@ def test_names_signatures_and_docstrings():
         doc = inspect.cleandoc(b.__doc__)
         assert doc.endswith(inspect.cleandoc(a.__doc__)), name
         if callable(a) and not isinstance(a, type):
-            bare = inspect.signature(a)
-            bare = bare.replace(
-                parameters=[p.replace(annotation=inspect.Parameter.empty) for p in bare.parameters.values()],
-                return_annotation=inspect.Signature.empty,
-            )
-            assert inspect.signature(b) == bare, name
+            bare = [p.replace(annotation=inspect.Parameter.empty) for p in inspect.signature(a).parameters.values()]
+            if bare[0].name == "self":  # of a C method: by position only
+                bare[0] = bare[0].replace(kind=inspect.Parameter.POSITIONAL_ONLY)
+            assert list(inspect.signature(b).parameters.values()) == bare, name
     options = inspect.signature(_engine_py.StreamingJsonParser).parameters
     assert {name: option.default for name, option in options.items()} == {
         "pending_scalars": "show",

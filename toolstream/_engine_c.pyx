@@ -1,5 +1,5 @@
-# cython: language_level=3, boundscheck=False, wraparound=False, initializedcheck=False, embedsignature=True
-# cython: cdivision=True
+# cython: language_level=3, boundscheck=False, wraparound=False, initializedcheck=False, cdivision=True
+# cython: embedsignature=True, embedsignature.format=clinic, binding=False
 """The JSON engine, compiled; `_engine_py.py` is the same in plain Python.
 
 Theory
@@ -41,6 +41,7 @@ cdef extern from "Python.h":
     bint PyUnicode_Check(object o)
     bint PyUnicode_CheckExact(object o)
     bint PyUnicode_IS_ASCII(object o)
+    bint PyUnicode_IS_COMPACT_ASCII(object o)
     int PyUnicode_READY(object o) except -1
     int PyUnicode_KIND(object o)
     void* PyUnicode_DATA(object o)
@@ -459,6 +460,7 @@ def scan_bytes(data, offsets, depth, flags):
 
 
 @cython.no_gc
+@cython.freelist(8)
 cdef class StreamingJsonParser:
     """Reads one JSON text in pieces: a live value of what is there so far, and a strict verdict on it.
 
@@ -603,24 +605,36 @@ cdef class StreamingJsonParser:
         Values whose path has more than 32 steps are not reported; a container at the limit is set a second time, with
         all of its content, when it closes. No value in a change is changed later.
         """
+        cdef list changes
+        if self._is_text(piece):
+            self._is_busy = True
+            self._take_text(piece)
+            changes = [] if self._is_key or not self._is_reported else self._text_change(piece)
+            self._is_busy = False
+            return changes
+        if self._is_busy:
+            self._refuse()
         self._changes = None
         self._reports = True
         try:
             self._take(piece)
         finally:
             self._reports = False
-        cdef list changes = self._changes
+        self._is_busy = True
+        changes = self._changes
         self._changes = None
         if changes is None:
-            self._is_busy = True  # should there be no memory for a list
             changes = []
-            self._is_busy = False
+        self._is_busy = False
         return changes
 
     @cython.critical_section
     def feed(self, piece, /):
         """Read on like `append`, without the changes: faster where only snapshots or the end are of interest."""
-        self._take(piece)
+        if self._is_text(piece):
+            self._take_text(piece)
+        else:
+            self._take(piece)
 
     @cython.critical_section
     def snapshot(self):
@@ -765,11 +779,30 @@ cdef class StreamingJsonParser:
 
     # ------------------------------------------------------------ pieces
 
-    cdef int _take(self, object piece) except -1:
-        cdef Py_buffer view
-        cdef bint has_view = False
-        cdef Py_ssize_t n
+    cdef inline bint _is_text(self, object piece) noexcept:
+        """Whether a piece, as most are, is nothing but text of the open string."""
         cdef const unsigned char* p
+        cdef const unsigned char* end
+        if self._mode != M_STRING or not PyUnicode_CheckExact(piece) or not PyUnicode_IS_COMPACT_ASCII(piece):
+            return False
+        if self._escape or self._half or self._raw_half or self._carry_size or self._is_busy:
+            return False
+        p = <const unsigned char*>PyUnicode_DATA(piece)
+        end = p + PyUnicode_GET_LENGTH(piece)
+        return p != end and ts_plain_run(p, end, self._quote) == end
+
+    cdef inline int _take_text(self, object piece) except -1:
+        cdef Py_ssize_t n = PyUnicode_GET_LENGTH(piece)
+        self._put(<const unsigned char*>PyUnicode_DATA(piece), n)
+        self._position += n
+        self._credit += APPEND_CREDIT + CHARACTER_CREDIT * n
+        if not self._is_key:
+            self._dirty = True
+        self._mark = self._size
+        return 0
+
+    cdef int _take(self, object piece) except -1:
+        cdef Py_ssize_t n
         if self._limit >= 0 or self._is_busy:
             self._refuse()
         if PyUnicode_Check(piece):
@@ -784,43 +817,36 @@ cdef class StreamingJsonParser:
             if PyUnicode_IS_ASCII(piece):
                 if self._raw_half:
                     self._release_half()
-                p = <const unsigned char*>PyUnicode_DATA(piece)
-                if self._mode == M_STRING and self._escape == 0 and self._half == 0:
-                    if ts_plain_run(p, p + n, self._quote) == p + n:  # all of it is text of the open string
-                        self._position += n
-                        self._credit += CHARACTER_CREDIT * n
-                        self._put(p, n)
-                        if not self._is_key:
-                            self._dirty = True
-                            if self._reports and (self._mark + n != self._size or not PyUnicode_CheckExact(piece)):
-                                self._finish()
-                            elif self._reports and self._is_reported:
-                                self._report_text(piece)
-                        self._mark = self._size
-                        self._is_busy = False
-                        return 0
-                self._read(p, n, n)
+                self._read(<const unsigned char*>PyUnicode_DATA(piece), n, n)
             else:
                 self._read_wide(piece, n)
         else:
-            p = _bytes(piece, &view, &has_view, &n)
-            self._credit += APPEND_CREDIT
-            self._is_busy = True
-            try:
-                if n:
-                    if self._raw_half:
-                        self._release_half()
-                    if self._carry_size == 0 and ts_is_ascii(p, n):
-                        self._read(p, n, n)
-                    else:
-                        self._read_bytes(p, n)
-            finally:
-                if has_view:
-                    PyBuffer_Release(&view)
-        self._finish()
+            self._take_bytes(piece)
+        if self._mode == M_STRING:
+            self._pause_string()
         self._is_busy = False
         if self._limit >= 0:
             self._refuse()
+        return 0
+
+    cdef int _take_bytes(self, object piece) except -1:
+        cdef Py_buffer view
+        cdef bint has_view = False
+        cdef Py_ssize_t n
+        cdef const unsigned char* p = _bytes(piece, &view, &has_view, &n)
+        self._credit += APPEND_CREDIT
+        self._is_busy = True
+        try:
+            if n:
+                if self._raw_half:
+                    self._release_half()
+                if self._carry_size == 0 and ts_is_ascii(p, n):
+                    self._read(p, n, n)
+                else:
+                    self._read_bytes(p, n)
+        finally:
+            if has_view:
+                PyBuffer_Release(&view)
         return 0
 
     cdef int _refuse(self) except -1:
@@ -828,10 +854,8 @@ cdef class StreamingJsonParser:
             raise RuntimeError("the parser is reading, or an exception (of memory, a signal) broke off an earlier piece")
         raise rules.limit_error(self._max_depth, self._limit)
 
-    cdef int _finish(self) except -1:
-        """The piece is read: place and report what there is of an open string."""
-        if self._mode != M_STRING:
-            return 0
+    cdef int _pause_string(self) except -1:
+        """The piece has ended inside a string: place it, and report what there is of it."""
         if not self._is_key:
             if not self._is_placed:
                 Py_INCREF(<PyObject*>EMPTY)
@@ -1468,6 +1492,13 @@ cdef class StreamingJsonParser:
             self._string_path = self._value_path()
         Py_INCREF(<PyObject*>text)
         return self._add_change(SET if self._is_fresh else APPEND, self._string_path, <PyObject*>text)
+
+    cdef list _text_change(self, object text):
+        """The changes of a piece that is text of a string which an earlier piece has begun."""
+        if self._string_path is None:
+            self._string_path = self._value_path()
+        Py_INCREF(<PyObject*>text)
+        return ts_list_of(ts_change(<PyObject*>APPEND, <PyObject*>self._string_path, <PyObject*>text))
 
     cdef Py_ssize_t _count_characters(self) noexcept:
         """The characters of the open string so far."""
