@@ -2,13 +2,15 @@
 
 import json
 
+import pytest
 from chat import delta, entry, finish
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from protocol_helpers import check_events
 
 from toolstream import ToolCallStream
-from toolstream._values import dump, extends, same_value
+from toolstream._values import dump, extends, plain_text, same_value
+from toolstream.assembler import Assembler
 
 scalars = (
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(max_size=8)
@@ -242,3 +244,52 @@ def test_extends_is_what_growing_does(one, two, data):
     assert same_value(one, two) == (json.dumps(one, sort_keys=True) == json.dumps(two, sort_keys=True)) or one == two
     if extends(one, two) and extends(two, one):
         assert same_value(one, two)
+
+
+CHARACTERS = [{chr(i): chr(i), "n": i} for i in range(0x3000)] + [{chr(i): chr(i)} for i in range(0xD7F0, 0xE010)]
+flat = st.one_of(
+    st.dictionaries(
+        st.text(max_size=3),
+        st.one_of(st.text(max_size=5), st.integers(-(2**70), 2**70), st.booleans(), st.none()),
+        max_size=4,
+    ),
+    st.sampled_from(
+        [{"a": float("inf")}, {"a": 1.5}, {1: 2}, {"a": "\ud83d"}, {"a": "\f\b\0\\x"}, {"a": "x"}, [], "x"]
+    ),
+)
+
+
+def test_an_object_has_the_same_text_whoever_writes_it():
+    pytest.importorskip("orjson")
+    for value in CHARACTERS:
+        text = plain_text(value)
+        assert text == dump(value) or (text is None and "\ud800" <= next(iter(value)) <= "\udfff")
+    for other in ({1: 2}, {None: 1}, {"a": 1.5}, {"a": []}, {"a": 2**64}, {"a": "\ud83d"}, [], "x", None):
+        assert plain_text(other) is None
+
+
+@settings(max_examples=300, deadline=None)
+@given(st.lists(st.one_of(flat, st.text(' {}"a:1,x', min_size=1, max_size=6)), min_size=1, max_size=4), st.booleans())
+def test_objects_that_come_whole_are_what_their_text_says(parts, known):
+    """The short way for them, which does not read their text, is the same to whoever looks."""
+    pytest.importorskip("orjson")
+
+    def run():
+        assembler = Assembler(new_id=lambda: "made")
+        call = assembler.open(None, id="a" if known else None, name="f")
+        seen = []
+        for part in parts:
+            if isinstance(part, str):
+                assembler.append(call, part)
+            else:
+                assembler.whole(call, part)
+            seen.append(json.dumps([call.partial_arguments, call.arguments_text]))
+        assembler.end(call)
+        events = assembler.take() + assembler.close()
+        check_events(assembler.completion, events)
+        return seen, json.dumps([event.to_dict() for event in events])
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("toolstream.assembler.plain_text", lambda value: None)
+        careful = run()
+    assert run() == careful

@@ -10,7 +10,7 @@ from typing import Any
 
 from toolstream.types import JsonValue
 
-__all__ = ["dump", "extends", "same_value"]
+__all__ = ["dump", "extends", "plain_text", "same_value"]
 
 
 def same_value(one: JsonValue, other: JsonValue) -> bool:
@@ -101,6 +101,33 @@ def dump(value: object) -> str:
             out.append("" if value is _NOTHING else _leaf(value))
             out.append(after)
     return "".join(out)
+
+
+_FLAT = frozenset((str, int, bool, type(None)))  # floats are not written alike everywhere
+_orjson: Any = None  # found when it is first needed: importing it loads much; False: it is not installed
+
+
+def plain_text(value: object) -> str | None:
+    """What `dump` gives for an object of texts, whole numbers, `true`, `false` and `null`, where `orjson` is there to
+    write it: then the object is also what the text will be read as. `None`: ask `dump`, and read it.
+
+    `orjson` refuses what would not come back the same: keys that are no text, halves of characters, long integers.
+    """
+    global _orjson
+    if type(value) is not dict or not _FLAT.issuperset(map(type, value.values())):
+        return None
+    if _orjson is None:
+        try:
+            import orjson as _orjson
+        except ImportError:
+            _orjson = False
+    if not _orjson:
+        return None
+    try:
+        text: str = _orjson.dumps(value).decode()
+    except TypeError:
+        return None
+    return text
 
 
 _NOTHING = object()

@@ -17,7 +17,7 @@ from toolstream.completion import Status
 from toolstream.errors import LimitExceededError
 from toolstream.types import JsonValue
 
-__all__ = ["Verdict", "is_lossy", "judge", "new_parser"]
+__all__ = ["Verdict", "is_lossy", "judge", "judge_object", "new_parser"]
 
 _EXACT = {"fence": "args_fenced", "lone_surrogate": "surrogate_lone"}  # repairs that have a code of their own
 
@@ -55,7 +55,7 @@ def judge(
     if parser.complete and parser.valid and not parser.repair_count and not parser.overflow_count:  # nothing to decide
         whole = parser.snapshot()
         if type(whole) is dict:
-            return _new(Verdict, ("complete", whole, [], _suspicious(text)))
+            return judge_object(whole, text)
     stripped = text.strip(BLANK)
     if not stripped or stripped == "null":
         if not regular:
@@ -90,6 +90,11 @@ def judge(
     if strict and (repairs or encoded or noise is not None):
         return Verdict("invalid", None, [value], defects)
     return Verdict("complete", value, [], defects)
+
+
+def judge_object(value: dict[str, JsonValue], text: str) -> Verdict:
+    """The verdict on a text that is an object for certain."""
+    return _new(Verdict, ("complete", value, [], _suspicious(text)))
 
 
 def _cut(text: str) -> Verdict:

@@ -33,8 +33,8 @@ from toolstream._engine import StreamingJsonParser
 from toolstream._rules import BLANK, is_blank
 from toolstream._tail import Tail, begins_value
 from toolstream._text import TextBuffer, join_halves
-from toolstream._values import dump, extends, same_value
-from toolstream._verdict import is_lossy, judge, new_parser
+from toolstream._values import dump, extends, plain_text, same_value
+from toolstream._verdict import is_lossy, judge, judge_object, new_parser
 from toolstream.completion import CLIENT_KINDS, Completion, Status, ToolCall
 from toolstream.defects import DEFECTS, LOST
 from toolstream.errors import LimitExceededError
@@ -73,9 +73,9 @@ def _new_id() -> str:
 
 def _word(word: object) -> str | None:
     """An id or a name as sent; `None` if it is absent or no text. Numbers are taken for ids by some servers."""
-    if type(word) is int:
-        return str(word)
-    return None if absent(word) or not isinstance(word, str) else word
+    if absent(word):
+        return None
+    return word if isinstance(word, str) else str(word) if type(word) is int else None
 
 
 class _Home:
@@ -162,9 +162,11 @@ class Assembler:
         self._host_id = new_id
         self._bytes = 0  # of arguments, counted only if they are limited
         self._guarded = changes or self._limits.max_argument_bytes is not None
-        self._events: list[Event] = []
+        self.events: list[Event] = []
+        """Those since the last `take`."""
         self._homes: dict[int, _Home] = {}
-        self._slots: dict[int, dict[int, ToolCall]] = {}  # choice -> index -> call
+        self.slots: dict[int, dict[int, ToolCall]] = {}
+        """Choice -> index -> the call that it means: an entry without id and name is for it (rule 2)."""
         self._keys: dict[Hashable, ToolCall] = {}
         self._halves: dict[Any, str] = {}  # call, or kind of text and choice -> half a character
         self._reported: set[tuple[int | None, str]] = set()
@@ -193,18 +195,13 @@ class Assembler:
         such entries of this list, after `bare_entries` has said how many there are; else `None`.
         """
         if (id is None or id == "") and (name is None or name == "") and type(arguments) is str:
-            call = self.at(choice, index)
+            slots = self.slots.get(choice)
+            call = slots.get(index) if slots is not None and type(index) is int else None
             if call is not None:  # as `_delta` would have it, the short way
                 self._empty_header(call, id, name)
                 self.append(call, arguments)
                 return call
         return self._delta(self._home(choice), choice, index, id, name, arguments, kind, bare)
-
-    def at(self, choice: int, index: object) -> ToolCall | None:
-        """The call that an index means: an entry without id and name is for it (rule 2). `None`: there is none, or it
-        is no plain index."""
-        slots = self._slots.get(choice)
-        return slots.get(index) if slots is not None and type(index) is int else None
 
     def bare_entries(self, choice: int, count: int) -> None:
         """Before a list with several entries that have no index, id and name: how many (rule 3)."""
@@ -355,7 +352,7 @@ class Assembler:
             return
         if parser.valid:
             call._buffer.append(text)
-            self._events.append(ToolCallDelta(call, text))
+            self.events.append(ToolCallDelta(call, text))
             if parser.complete:
                 self._finish_value(call)
         else:
@@ -381,6 +378,11 @@ class Assembler:
             return
         if not normal:
             self.defect("args_object", call)
+        odd: _Odd | None = call._odd
+        if odd is None and normal and not call._buffer.length and self._whole_object(call, value):
+            return
+        if call._object is not None:
+            self._read_object(call)
         odd = self._odd(call)
         if odd.from_objects and isinstance(value, dict):
             self._merge(call, odd, value)
@@ -393,6 +395,28 @@ class Assembler:
         else:
             odd.from_objects = not call._buffer.length
             self._append(call, dump(value), False)
+
+    def _whole_object(self, call: ToolCall, value: object) -> bool:
+        """The short way for an object that no text will tell more about: whether it could be taken."""
+        ordinary = call.name is not None and call._lane is None and not call._home.finished
+        if not ordinary or self._guarded or self._halves or self._limits.max_depth == 0:
+            return False
+        text = plain_text(value)
+        if text is None:
+            return False
+        if not call._started:
+            self._start(call)
+        call._object = call._live = dict(value)  # type: ignore[call-overload]
+        self._show(call, text, None)
+        self._finish_value(call)
+        return True
+
+    def _read_object(self, call: ToolCall) -> None:
+        """More comes for a call whose arguments came whole: now its text has to be read."""
+        self._odd(call).from_objects = True
+        call._object = call._live = None
+        parser = call._parser = self._new_parser()
+        parser.feed(call.arguments_text)
 
     def final_text(self, call: ToolCall, text: object, *, done: bool = True) -> None:
         """The whole text, repeated at the end; it wins (`done_mismatch`, `done_extends_deltas`).
@@ -435,7 +459,7 @@ class Assembler:
         home = self._homes.get(choice)
         if home is None:
             home = self._homes[choice] = _Home()
-            self._slots[choice] = home.lane.slots
+            self.slots[choice] = home.lane.slots
         return home
 
     def _open(
@@ -458,8 +482,6 @@ class Assembler:
         call._lane = lane
         call._sent_id = call.id = _word(id)
         call.name = _word(name)
-        if not free_text:
-            call._parser = self._new_parser()
         calls.append(call)
         if lane is not None:
             lane.opened(call, index, call.id)
@@ -528,9 +550,9 @@ class Assembler:
                 call.id = f"{made}-{number}"
         ids.add(call.id)
         call._started = True
-        self._events.append(ToolCallStart(call))
+        self.events.append(ToolCallStart(call))
         if call._buffer.length:
-            self._events.append(ToolCallDelta(call, call._buffer.read(), False, call._held))
+            self.events.append(ToolCallDelta(call, call._buffer.read(), False, call._held))
         call._held = None
         self._resume(call)
 
@@ -578,7 +600,12 @@ class Assembler:
         """A fragment of a call that is under way."""
         if not call._started and call.name is not None:
             self._start(call)
+        if call._object is not None:
+            self._read_object(call)
         parser = call._parser
+        if parser is None and not call._free_text:
+            parser = call._parser = self._new_parser()
+            self._resume(call)
         odd: _Odd | None = call._odd
         if odd is not None:
             if odd.too_deep:
@@ -636,7 +663,7 @@ class Assembler:
         if odd is not None and odd.restart:
             restart, odd.restart = True, False
         if call._started:
-            self._events.append(ToolCallDelta(call, text, restart, changes))
+            self.events.append(ToolCallDelta(call, text, restart, changes))
         elif changes is not None:
             if restart or call._held is None:
                 call._held = []
@@ -747,7 +774,7 @@ class Assembler:
         if call._free_text:
             self._show(call, text, ())
             return
-        call._live = None
+        call._live = call._object = None
         parser = call._parser = self._new_parser()
         self._read(call, parser, text)
         self._resume(call)
@@ -787,7 +814,7 @@ class Assembler:
         ending once."""
         if call.status != "streaming":
             return
-        half = self._halves.pop(call, None)
+        half = self._halves.pop(call, None) if self._halves else None
         if half is not None:
             self._accept(call, half, False)
         odd: _Odd | None = call._odd
@@ -814,7 +841,7 @@ class Assembler:
                 call._live = call.arguments
                 call.arguments = None
         self._freeze(call, status)
-        self._events.append(ToolCallEnd(call))
+        self.events.append(ToolCallEnd(call))
 
     def _settle(self, call: ToolCall, odd: _Odd) -> None:
         """Decide what was still open about the text."""
@@ -841,8 +868,7 @@ class Assembler:
                 for _ in range(call._buffer.length // 256 + 1):
                     parser.feed("")  # pays for a view that is not behind
             call._live = call.partial_arguments
-        call._parser = call._fast = None
-        call._odd = None
+        call._parser = call._fast = call._odd = call._object = None
         call.status = status
         call.executable = status == "complete" and call.name is not None and call.kind in CLIENT_KINDS
         if call._lane is not None:
@@ -851,9 +877,7 @@ class Assembler:
 
     def _verdict(self, call: ToolCall, regular: bool) -> Status:
         """What the text of the call is worth; the call gets its arguments, or what was found instead."""
-        parser = call._parser
         odd: _Odd | None = call._odd
-        assert parser is not None
         if odd is not None and odd.refused is not None:
             if odd.tail is not None:
                 call.recovered = [self._value(call), *call.recovered]
@@ -861,7 +885,12 @@ class Assembler:
         if odd is not None and odd.too_deep:
             return "invalid"
         followed = None if odd is None or odd.tail is None else odd.tail.noise
-        verdict = judge(parser, call.arguments_text, self._limits.max_depth, regular, followed, self._strict)
+        text = call.arguments_text
+        if call._object is not None:
+            verdict = judge_object(call._object, text)
+        else:
+            parser = call._parser or self._new_parser()
+            verdict = judge(parser, text, self._limits.max_depth, regular, followed, self._strict)
         for code, offset, detail in verdict.defects:
             self.defect(code, call, offset=offset, detail=detail)
         call.arguments = verdict.arguments
@@ -879,7 +908,7 @@ class Assembler:
                 text = self._join_half(("text", choice), text)
             if text:
                 self.completion._text.append(choice, text)
-                self._events.append(TextDelta(text, choice))
+                self.events.append(TextDelta(text, choice))
 
     def reasoning(self, text: object, choice: int = 0) -> None:
         """Reasoning text (anything but a non-empty `str` is ignored)."""
@@ -888,7 +917,7 @@ class Assembler:
                 text = self._join_half(("reasoning", choice), text)
             if text:
                 self.completion._reasoning.append(choice, text)
-                self._events.append(ReasoningDelta(text, choice))
+                self.events.append(ReasoningDelta(text, choice))
 
     def finish(self, word: object, meaning: Meaning | None, choice: int = 0) -> None:
         """A finish word as sent (an empty one is none), and what it means (`None`: an end, nothing more is known)."""
@@ -956,7 +985,7 @@ class Assembler:
             message = f"{about}{sentence} {detail}" if detail else about + sentence
             defect = Defect(code, severity, position, offset, self.piece, message)
             completion.defects.append(defect)
-            self._events.append(DefectFound(defect))
+            self.events.append(DefectFound(defect))
 
     def lose(self) -> None:
         """Something of the stream was lost, beyond what a defect says: a call without text is not whole for certain."""
@@ -966,8 +995,8 @@ class Assembler:
 
     def take(self) -> list[Event]:
         """The events since the last `take`."""
-        events = self._events
-        self._events = []
+        events = self.events
+        self.events = []
         return events
 
     def close(self) -> list[Event]:
@@ -990,13 +1019,13 @@ class Assembler:
             kind, choice = key
             if kind == "text":
                 completion._text.append(choice, half)
-                self._events.append(TextDelta(half, choice))
+                self.events.append(TextDelta(half, choice))
             else:
                 completion._reasoning.append(choice, half)
-                self._events.append(ReasoningDelta(half, choice))
+                self.events.append(ReasoningDelta(half, choice))
         self._report_numbers()
         self._report_finish()
-        self._events.append(StreamEnd(completion))
+        self.events.append(StreamEnd(completion))
         return self.take()
 
     def release(self) -> None:

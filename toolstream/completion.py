@@ -53,6 +53,7 @@ class ToolCall:
         "_home",
         "_lane",
         "_live",
+        "_object",
         "_odd",
         "_parser",
         "_sent_id",
@@ -101,6 +102,7 @@ class ToolCall:
         self._parser: StreamingJsonParser | None = None  # until the verdict
         self._fast: StreamingJsonParser | None = None  # the same, while nothing about the call is out of the ordinary
         self._live: dict[str, JsonValue] | None = None  # the live value, where it is not the parser's
+        self._object: dict[str, JsonValue] | None = None  # which came whole, and whose text no parser has read
         self._free_text = free_text
         self._sent_id: str | None = None
         self._started = False

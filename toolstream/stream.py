@@ -23,7 +23,16 @@ from toolstream.providers import (
     recognise_last,
     unwrap_chunk,
 )
-from toolstream.transport import AwsMessage, Decoder, Framing, SseDecoder, SseEvent, decoder_for, recognise_framing
+from toolstream.transport import (
+    AwsMessage,
+    Decoder,
+    Framing,
+    NdjsonDecoder,
+    SseDecoder,
+    SseEvent,
+    decoder_for,
+    recognise_framing,
+)
 from toolstream.transport.json_text import exact_loads, loads, strict_loads
 from toolstream.types import Event, Limits
 
@@ -64,8 +73,8 @@ class ToolCallStream:
         "_provider",
         "_ready",
         "_size",
-        "_sse_decoder",
         "_strict_loads",
+        "_text_decoder",
         "unread",
     )
 
@@ -86,7 +95,7 @@ class ToolCallStream:
         self._error: ToolStreamError | None = None
         self._framing: Framing | None = None
         self._decoder: Decoder | None = None
-        self._sse_decoder: SseDecoder | None = None  # the same, where the framing is SSE
+        self._text_decoder: SseDecoder | NdjsonDecoder | None = None  # the same, where it knows a short way
         self._head = b""  # until the framing is recognised
         self._loads: Callable[[str], Any] = exact_loads
         self._strict_loads: Callable[[str | bytes], Any] = exact_loads  # may refuse what `_loads` reads
@@ -130,8 +139,8 @@ class ToolCallStream:
                 self._feed(piece)
             elif self._ready and type(piece) is bytes:
                 assembler.piece += 1
-                if self._sse_decoder is not None:
-                    self._sse_bytes(self._sse_decoder, piece)
+                if self._text_decoder is not None:
+                    self._text_bytes(self._text_decoder, piece)
                 else:
                     self._bytes(piece)
             else:
@@ -140,7 +149,9 @@ class ToolCallStream:
             self._error = error
             self._ready = False
             raise
-        return assembler.take()
+        events = assembler.events  # as `take` has it, once for each piece
+        assembler.events = []
+        return events
 
     def close(self) -> list[Event]:
         """The source has ended, or is given up: every call gets its verdict, `StreamEnd` is the last event.
@@ -207,8 +218,8 @@ class ToolCallStream:
         self._head = b""
         self._framing = framing
         decoder = self._decoder = decoder_for(framing)
-        if isinstance(decoder, SseDecoder):
-            self._sse_decoder = decoder
+        if isinstance(decoder, (SseDecoder, NdjsonDecoder)):
+            self._text_decoder = decoder
         return decoder
 
     def _messages(self, decoder: Decoder, messages: list[Any]) -> None:
@@ -221,11 +232,8 @@ class ToolCallStream:
             messages = messages[read:]
         self._read(messages)
         if decoder.utf8_invalid:
-            self._report_utf8(decoder)
-
-    def _report_utf8(self, decoder: Decoder) -> None:
-        decoder.utf8_invalid = False
-        self._assembler.defect("utf8_invalid")
+            decoder.utf8_invalid = False
+            self._assembler.defect("utf8_invalid")
 
     def _read(self, messages: list[Any]) -> None:
         framing = self._framing
@@ -248,13 +256,21 @@ class ToolCallStream:
             if not self._json(message[1], message[0]):
                 self._sse(message)
 
-    def _sse_bytes(self, decoder: SseDecoder, data: bytes) -> None:
-        """Bytes of server-sent events, once the protocol is known: mostly one event in a piece."""
+    def _text_bytes(self, decoder: SseDecoder | NdjsonDecoder, data: bytes) -> None:
+        """Bytes of events or lines, once the protocol is known: mostly one in a piece."""
         payload = decoder.payload(data)
-        if payload is None or not self._json(payload, None):
-            self._read_sse(decoder.feed(data))
-            if decoder.utf8_invalid:
-                self._report_utf8(decoder)
+        if payload is not None:
+            try:
+                event = self._strict_loads(payload)
+            except ValueError:
+                pass
+            else:
+                if type(event) is dict and "chunk" not in event:
+                    self._feed(event)
+                else:
+                    self._value(event, None)
+                return
+        self._messages(decoder, decoder.feed(data))
 
     def _json(self, text: str | bytes, name: str | None) -> bool:
         """The short way of a message that is the JSON of an event, as nearly all are: whether it was that."""

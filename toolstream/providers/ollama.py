@@ -35,16 +35,20 @@ class Ollama:
 
     def feed(self, event: dict[str, Any]) -> None:
         """One line."""
-        if event.get("error"):
-            self.assembler.error(event["error"])
+        error = event.get("error")
+        if error:
+            self.assembler.error(error)
         message = event.get("message")
         if isinstance(message, dict):
-            self.assembler.reasoning(message.get("thinking"))
-            self.assembler.text(message.get("content"))
-            calls = message.get("tool_calls")
-            for call in calls if isinstance(calls, list) else ():
-                if isinstance(call, dict):
-                    self._call(call)
+            thinking, content, calls = message.get("thinking"), message.get("content"), message.get("tool_calls")
+            if thinking:
+                self.assembler.reasoning(thinking)
+            if content:
+                self.assembler.text(content)
+            if isinstance(calls, list):
+                for call in calls:
+                    if isinstance(call, dict):
+                        self._call(call)
         if event.get("done") is True:
             word = event.get("done_reason")
             self.assembler.finish(word, _MEANINGS.get(word) if isinstance(word, str) else None)
@@ -57,9 +61,8 @@ class Ollama:
             return
         index = wire_index(function.get("index", entry.get("index")))
         call = self.assembler.open(None, id=entry.get("id"), name=function.get("name"), index=index)
-        extras = {field: value for field, value in entry.items() if field not in _NOT_EXTRA and value is not None}
-        if extras:
-            self.assembler.extras(call, extras)
+        if not _NOT_EXTRA.issuperset(entry):
+            self.assembler.extras(call, {field: value for field, value in entry.items() if field not in _NOT_EXTRA})
         arguments = function.get("arguments")
         if isinstance(arguments, str):
             self.assembler.append(call, arguments)

@@ -61,7 +61,7 @@ class OpenAIChat:
     def __init__(self, assembler: Assembler) -> None:
         self.assembler = assembler
         self._delta = assembler.delta
-        self._at = assembler.at
+        self._slots = assembler.slots
         self._append = assembler.append
         self._refusals: dict[int, TextBuffer] = {}
         self._details: dict[int, list[Any]] = {}  # OpenRouter's `reasoning_details`, which the next request needs
@@ -216,11 +216,13 @@ class OpenAIChat:
             return None
         function = entry.get("function")
         if len(entry) == 2 and type(function) is dict and len(function) == 1:
-            text = function.get("arguments")
-            call = self._at(choice, entry.get("index"))
-            if call is not None and type(text) is str:
-                self._append(call, text)  # as `delta` would, the short way
-                return call
+            slots = self._slots.get(choice)
+            index, text = entry.get("index"), function.get("arguments")
+            if slots is not None and type(index) is int and type(text) is str:
+                call = slots.get(index)
+                if call is not None:
+                    self._append(call, text)  # as `delta` would, the short way
+                    return call
         kind = "function"
         field = "arguments"
         if not isinstance(function, dict):

@@ -2,7 +2,7 @@
 
 `loads` uses `orjson` where it is installed: it is several times faster, and an event's strings, counts and indexes come
 out the same. What it refuses and people send all the same is read again by the standard library, tolerantly: raw
-control characters in strings, escapes of lone surrogates, numbers beyond a double. A text is read at most twice.
+control characters in strings, escapes of lone surrogates, numbers beyond a double. A text is read a few times at most.
 
 `exact_loads` is for messages that carry arguments as objects. `orjson` turns integers beyond 64 bits into floats; here
 they stay exact up to 4,300 digits (CPython's own limit), and are floats only beyond.
@@ -24,7 +24,8 @@ def _integer(digits: str) -> int | float:
         return float(digits)
 
 
-_decode = json.JSONDecoder(strict=False).decode
+_decoder = json.JSONDecoder(strict=False)
+_decode, _decode_from = _decoder.decode, _decoder.raw_decode
 _decode_long = json.JSONDecoder(strict=False, parse_int=_integer).decode
 
 
@@ -32,6 +33,12 @@ def exact_loads(text: str | bytes) -> Any:
     """The value of a JSON text, integers exact. Raises `ValueError` for what is no JSON or UTF-8, or too deep."""
     if not isinstance(text, str):
         text = text.decode()
+    try:
+        value, end = _decode_from(text)
+        if end == len(text):
+            return value
+    except (ValueError, RecursionError):
+        pass
     try:
         return _decode(text)
     except json.JSONDecodeError:
