@@ -102,7 +102,19 @@ def test_the_final_text_wins():
     assert final('{"a":1}', deltas=['{"b"']) == ('{"a":1}', "complete", [("done_mismatch", 0)])
     assert final('{"a":1}', "", deltas=['{"a":1}']) == ('{"a":1}', "complete", [("done_empty", 0)])
     assert final("", deltas=['{"a":1}'], done=False) == ('{"a":1}', "complete", [])
-    assert final("", None, 3) == ("", "complete", [])
+    assert final("", None) == ("", "complete", [])
+
+
+def test_a_final_value_instead_of_text():
+    assert final({"a": 1}, deltas=['{"a": 1.0}']) == ('{"a": 1.0}', "complete", [])
+    assert final({"a": 1}) == ('{"a":1}', "complete", [])
+    assert final({"a": 1}, deltas=['{"a"']) == ('{"a":1}', "complete", ["done_extends_deltas"])
+    assert final({"a": 1}, deltas=['{"b":']) == ('{"a":1}', "complete", [("done_mismatch", 0)])
+    assert final({"a": 1}, deltas=['{"a":1}{"b":2}'])[:2] == ('{"a":1}', "complete")
+    assert final({}, deltas=['{"a":1}']) == ('{"a":1}', "complete", [("done_empty", 0)])
+    assert final({}, deltas=['{"a":1}'], done=False) == ('{"a":1}', "complete", [])
+    assert final(3) == ("3", "invalid", [("args_not_object", 0)])
+    assert final([], done=False) == ("[]", "invalid", [("args_not_object", 0)])
 
 
 def test_the_final_text_settles_what_the_deltas_left_open():

@@ -307,7 +307,6 @@ def test_unknown_events_blocks_and_deltas_are_ignored():
         {"type": "content_block_start", "index": 1, "content_block": 3},
         {"type": "content_block_delta", "index": 1},
         {"type": "content_block_delta", "index": [1], "delta": {"type": "input_json_delta", "partial_json": ""}},
-        {"type": "content_block_delta", "index": 0, "delta": {"type": "input_json_delta", "partial_json": 3}},
         {"type": "content_block_stop", "index": {}},
         {"type": "message_delta"},
         {"type": "message_delta", "delta": {"stop_reason": 3}, "usage": 4},

@@ -242,7 +242,6 @@ def test_what_is_unknown_or_of_a_wrong_type_is_ignored():
         {"contentBlockDelta": {"contentBlockIndex": 0}},
         {"contentBlockDelta": {"contentBlockIndex": [0], "delta": {"toolUse": {"input": ""}}}},
         delta(0, toolUse=3),
-        delta(0, toolUse={"input": 3}),
         delta(9, text=3),
         delta(9, reasoningContent=3),
         delta(9, reasoningContent={"text": 3}),

@@ -184,7 +184,6 @@ def test_what_is_unknown_or_of_a_wrong_type_is_ignored():
         {"event_type": 3},
         {"event_type": "step.start", "index": 9, "step": 3},
         {"event_type": "step.delta", "index": 0},
-        {"event_type": "step.delta", "index": 0, "delta": {"type": "arguments_delta", "arguments": 3}},
         start(9, 3),
         delta(9, "new", x=1),
         delta(9, "text", text=3),

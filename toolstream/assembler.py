@@ -373,11 +373,11 @@ class Assembler:
 
         `normal`: it is this protocol's form, so `args_object` is not reported. The text is the object's JSON.
         """
+        if not normal and call.status == "streaming":
+            self.defect("args_object", call)
         if call.status != "streaming" or call._free_text:
             self._append(call, dump(value), False)
             return
-        if not normal:
-            self.defect("args_object", call)
         odd: _Odd | None = call._odd
         if odd is None and normal and not call._buffer.length and self._whole_object(call, value):
             return
@@ -422,8 +422,11 @@ class Assembler:
         """The whole text, repeated at the end; it wins (`done_mismatch`, `done_extends_deltas`).
 
         `done`: from a `done` event, where an empty text after deltas is `done_empty`; else from an item or snapshot,
-        where an empty one is absent. Anything but text is absent. On a call that has ended it changes nothing."""
+        where an empty one is absent. A value instead of text is compared as a value, and counts as its JSON
+        (`args_object`). On a call that has ended it changes nothing."""
         if not isinstance(text, str):
+            if text is not None:
+                self._final_value(call, text, done)
             return
         before = call.arguments_text
         odd: _Odd | None = call._odd
@@ -446,6 +449,18 @@ class Assembler:
         else:
             self.defect("done_mismatch", call)
             self._restart(call, text)
+
+    def _final_value(self, call: ToolCall, value: object, done: bool) -> None:
+        known: JsonValue = call.arguments
+        if call.status == "streaming":
+            self.defect("args_object", call)
+            if call._object is not None:
+                self._read_object(call)
+            odd: _Odd | None = call._odd
+            sure = call._finished and (odd is None or (odd.tail is None and odd.refused is None))
+            known = self._value(call) if sure else MISSING
+        if not same_value(known, value):  # an empty object is like an empty text: it erases nothing
+            self.final_text(call, "" if value == {} and call.arguments_text else dump(value), done=done)
 
     def extras(self, call: ToolCall, fields: Mapping[str, object]) -> None:
         """Vendor fields that the next request must carry: the last value that is not null stays, per key."""

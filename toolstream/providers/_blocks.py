@@ -48,6 +48,9 @@ class BlockProvider:
 
     exact_numbers = False
 
+    object_start = False
+    """Does the start of a call have its arguments as an object, by the protocol? Elsewhere one is `args_object`."""
+
     def __init__(self, assembler: Assembler) -> None:
         self.assembler = assembler
         self.blocks: list[Block | ToolCall] = []
@@ -65,7 +68,8 @@ class BlockProvider:
     def open_call(
         self, index: Any, *, id: Any, name: Any, kind: str, arguments: Any = None, extras: dict[str, Any] | None = None
     ) -> ToolCall:
-        """A call is announced. `arguments`: what its start has of them, which counts only if no fragment comes."""
+        """A call is announced. `arguments`: what its start has of them. Text is their beginning; an object counts only
+        if no fragment comes, and an empty one says nothing."""
         index = wire_index(index)
         call = self.assembler.open(index, id=id, name=name, kind=kind, index=index)
         if index is not None:
@@ -76,8 +80,10 @@ class BlockProvider:
         if extras:
             self.assembler.extras(call, extras)
         self._add(index, call)
-        if arguments:
+        if arguments is not None and arguments not in ("", {}):
             self._whole[index] = arguments
+            if isinstance(arguments, str):
+                self._append(call, arguments)
         return call
 
     def open_block(self, index: Any, start: dict[str, Any]) -> Block:
@@ -104,27 +110,23 @@ class BlockProvider:
         block = self.open_at(index)
         return block if isinstance(block, Block) else self.open_block(index, {"type": kind})
 
-    def fragment(self, index: Any, text: Any) -> None:
-        """A fragment of a call's arguments."""
+    def fragment(self, index: Any, arguments: Any, *, normal: bool = False) -> None:
+        """A fragment of a call's arguments: text, or a whole value instead (`normal`: as the protocol has it)."""
         if type(index) is not int:
             index = wire_index(index)
-        if not text or not isinstance(text, str):
+        if arguments is None or arguments == "":
             return
         call = self._open.get(index)
         if isinstance(call, ToolCall):
-            if self._whole:
-                self._whole.pop(index, None)
-            self._append(call, text)
+            if isinstance(arguments, str):
+                if self._whole:
+                    self._whole.pop(index, None)
+                self._append(call, arguments)
+            else:
+                self._take_whole(index)
+                self.assembler.whole(call, arguments, normal=normal)
         elif call is None or call.type in _WITHOUT_ARGUMENTS:
             self.assembler.defect("orphan_delta")
-
-    def object_fragment(self, index: Any, arguments: dict[str, Any]) -> None:
-        """Arguments of the open call at that index as an object, after its start."""
-        index = wire_index(index)
-        call = self._open.get(index)
-        if isinstance(call, ToolCall):
-            self._whole.pop(index, None)
-            self.assembler.whole(call, arguments)
 
     def close_at(self, index: Any) -> None:
         """The block at that index has ended; a second end changes nothing."""
@@ -138,13 +140,11 @@ class BlockProvider:
         """No fragment came for the open call at that index: what its start brought is its arguments."""
         arguments = self._whole.pop(index, None)
         call = self._open.get(index)
-        if not arguments or not isinstance(call, ToolCall):
+        if arguments is None or not isinstance(call, ToolCall):
             return
         self.assembler.defect("args_in_start", call)
-        if isinstance(arguments, str):
-            self._append(call, arguments)
-        else:
-            self.assembler.whole(call, arguments)
+        if not isinstance(arguments, str):
+            self.assembler.whole(call, arguments, normal=self.object_start)
 
 
 _WITHOUT_ARGUMENTS = frozenset(("text", "thinking", "redacted_thinking"))

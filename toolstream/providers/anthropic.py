@@ -49,6 +49,7 @@ class Anthropic(BlockProvider):
     """One Messages stream."""
 
     name = "anthropic"
+    object_start = True
 
     def __init__(self, assembler: Assembler) -> None:
         super().__init__(assembler)
@@ -136,7 +137,9 @@ class Anthropic(BlockProvider):
 
     def _delta(self, index: Any, delta: dict[str, Any]) -> None:
         kind = delta.get("type")
-        if kind == "text_delta":
+        if "partial_json" in delta:
+            self.fragment(index, delta["partial_json"])
+        elif kind == "text_delta":
             text = delta.get("text")
             if isinstance(text, str):
                 self.block_for(index, "text").append("text", text)

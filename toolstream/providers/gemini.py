@@ -159,7 +159,7 @@ class Gemini:
         if isinstance(tool_call, dict):
             name = tool_call.get("toolType") or "toolCall"
             call = self._assembler.open(None, id=tool_call.get("id"), name=name, kind="server", choice=candidate.choice)
-            if isinstance(tool_call.get("args"), dict):
+            if tool_call.get("args") is not None:
                 self._assembler.whole(call, tool_call["args"])
             self._assembler.end(call)
         candidate.parts.append(_Part(part))
@@ -223,6 +223,9 @@ class Gemini:
                 for key, value in args.items():
                     candidate.writer.set((str(key),), _dump(value))
                 self._take(call, candidate.writer)
+            else:
+                candidate.writer = None
+                self._assembler.whole(call, args)
             return
         if not named:
             self._assembler.defect("name_missing_in_part", call)

@@ -43,6 +43,7 @@ class GeminiInteractions(BlockProvider):
 
     name = "gemini-interactions"
     exact_numbers = True
+    object_start = True
 
     def feed(self, event: dict[str, Any]) -> None:
         """One event."""
@@ -117,10 +118,7 @@ class GeminiInteractions(BlockProvider):
             arguments = delta.get("arguments")
             if delta.get("id") or delta.get("name"):
                 self.assembler.header(step, delta.get("id"), delta.get("name"))
-            if isinstance(arguments, dict):
-                self.object_fragment(index, arguments)
-            else:
-                self.fragment(index, arguments)
+            self.fragment(index, arguments, normal=isinstance(arguments, dict))
             extras = _extras(delta)
             if extras:
                 self.assembler.extras(step, extras)

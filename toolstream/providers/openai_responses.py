@@ -285,7 +285,7 @@ class OpenAIResponses:
         delta = event.get("delta")
         if isinstance(delta, str):
             self._assembler.append(call, delta)
-        elif isinstance(delta, dict):
+        elif delta is not None:
             self._assembler.whole(call, delta, normal=False)
 
     def _arguments_done(self, event: dict[str, Any]) -> None:
