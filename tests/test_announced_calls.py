@@ -195,3 +195,14 @@ def test_what_is_no_text_and_no_count_is_ignored():
     completion = ended(assembler)
     assert (completion.text, completion.usage, completion.raw_finish_reason) == ("", None, None)
     assert completion.defects == []
+
+
+def test_a_final_value_after_an_object():
+    for last, text, reported in (({"a": 1}, '{"a":1}', []), ({"b": 2}, '{"b":2}', [("done_mismatch", 0)])):
+        assembler = Assembler()
+        call = assembler.open(1, id="a", name="f")
+        assembler.whole(call, {"a": 1})
+        assembler.final_text(call, last)
+        assembler.end(call)
+        assert codes(finished(assembler)) == reported
+        assert (call.arguments_text, call.arguments) == (text, last)
