@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import gc
 import importlib
+from collections.abc import Iterator
 from types import ModuleType
 
 import pytest
@@ -18,3 +20,12 @@ not_built = pytest.param(
 def engine(request: pytest.FixtureRequest) -> ModuleType:
     """One engine. With TOOLSTREAM_BACKEND=cython a missing extension is an error."""
     return importlib.import_module(ENGINES[request.param])
+
+
+@pytest.fixture(autouse=True, scope="module")
+def nothing_old_to_collect() -> Iterator[None]:
+    """What was loaded before is no concern of the collector, which many tests of cost and of memory call."""
+    gc.collect()
+    gc.freeze()
+    yield
+    gc.unfreeze()

@@ -508,6 +508,17 @@ def test_a_cut_file_names_the_calls_that_must_not_be_run(run, write):
     assert err.endswith("1 of 1 calls must not be run: 0 (delete, incomplete)\n")
 
 
+def wait_until_read(pipe):
+    """Until the other end has taken what was written: on a busy machine a process may take long to start."""
+    import fcntl
+    import termios
+
+    deadline = time.monotonic() + 30
+    while int.from_bytes(fcntl.ioctl(pipe, termios.FIONREAD, bytes(4)), sys.byteorder):
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+
+
 @POSIX
 @pytest.mark.parametrize("argv", [["replay"], ["assemble"], ["check"], ["replay", "--json"]])
 def test_control_c_shows_what_came(argv):
@@ -516,6 +527,7 @@ def test_control_c_shows_what_came(argv):
     ) as process:
         process.stdin.write(CUT.partition('{"delta": {}')[0].encode()[:-80])
         process.stdin.flush()
+        wait_until_read(process.stdin)
         time.sleep(1.0)
         process.send_signal(signal.SIGINT)
         out, err = process.communicate(timeout=30)
