@@ -28,6 +28,18 @@ def test_lines_in_every_cutting(data, expected):
         assert not decoder.utf8_invalid
 
 
+def test_the_payload_of_a_single_line():
+    decoder = NdjsonDecoder()
+    assert decoder.payload(b"{}\n") is None, "a byte order mark could stand before it"
+    assert decoder.feed(b"{}\n") == ["{}"]
+    assert decoder.payload(b'{"a": "\xff"}\n') == b'{"a": "\xff"}'
+    for other in (b"{}", b"{}\n{}\n", b"{}\n{", b"\n\n", b'"' + b"x" * 5000 + b'"\n', b""):
+        assert decoder.payload(other) is None
+    decoder.feed(b'{"under": ')
+    assert decoder.payload(b"1}\n") is None
+    assert decoder.feed(b"1}\n") == ['{"under": 1}']
+
+
 def test_a_last_line_without_line_end_is_given_and_marked():
     for pieces in cuttings(b'{"a":1}\n{"b":2}'):
         decoder = NdjsonDecoder()

@@ -123,16 +123,19 @@ def test_the_payload_of_a_single_event():
     assert decoder.payload(one) is None, "a byte order mark could stand before it"
     assert decoder.feed(one) == [event("{}", "x")]
     assert decoder.payload(one) == b"{}"
-    assert decoder.payload(b"data: \xff\n\n") == b"\xff"
+    assert decoder.payload(b"data: {\xff\n\n") == b"{\xff"
+    assert decoder.payload(one.replace(b"\n", b"\r\n")) == b"{}"
     for other in (
         one[:-1],
         one + one,
         b"event: error\ndata: {}\n\n",
         b"data:{}\n\n",
-        b"data: a\ndata: b\n\n",
-        b"data: a\r\n\n",
-        b": c\ndata: a\n\n",
-        b"data: " + b"x" * 5000 + b"\n\n",
+        b"data: {\ndata: }\n\n",
+        b"data: {\r}\n\n",
+        b"data: {}\n\n\r",
+        b": c\ndata: {}\n\n",
+        b"data: [DONE]\n\n",
+        b"data: {" + b"x" * 5000 + b"\n\n",
         b"",
     ):
         assert decoder.payload(other) is None

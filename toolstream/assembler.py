@@ -61,7 +61,7 @@ Meaning: TypeAlias = Literal["stop", "length", "tool_calls", "content_filter", "
 """What a provider's finish word means."""
 
 _NO_LIMITS: Final = Limits()
-_CALL_WORDS: Final = ("tool_calls", "length", "content_filter", "error")  # meanings that fit a message with calls
+_CALL_WORDS: Final = frozenset(("tool_calls", "length", "content_filter", "error"))  # they fit a message with calls
 
 _placeholder = re.compile(r"[ \t\n\r]*\{[ \t\n\r]*\}[ \t\n\r]*").fullmatch
 _more_placeholders = re.compile(r"(?:\{[ \t\n\r]*\}[ \t\n\r]*)+(?=\{)").match
@@ -311,7 +311,8 @@ class Assembler:
         text `null`. `free_text`: the input is text, not JSON (custom tools, code). `LimitExceededError` beyond
         `max_calls`."""
         number = index if type(index) is int else None
-        call = self._open(None, self._home(choice), choice, number, id, name, kind, free_text)
+        home = self._homes.get(choice) or self._home(choice)
+        call = self._open(None, home, choice, number, id, name, kind, free_text)
         if key is not None:
             if key in self._keys:
                 self.defect("index_reused", call)
@@ -1052,26 +1053,27 @@ class Assembler:
         for home in self._homes.values():
             slots = home.lane.slots
             if slots:
-                lowest = min(slots)
-                first = min(slots.values(), key=_position)
-                if lowest != 0:
-                    self.defect("index_not_zero_based", first)
-                if max(slots) - lowest + 1 != len(slots):
-                    self.defect("index_sparse", first)
+                lowest, sparse = min(slots), max(slots) - min(slots) + 1 != len(slots)
+                if lowest != 0 or sparse:
+                    first = min(slots.values(), key=_position)
+                    if lowest != 0:
+                        self.defect("index_not_zero_based", first)
+                    if sparse:
+                        self.defect("index_sparse", first)
 
     def _report_finish(self) -> None:
         completion = self.completion
         if self._words and self.call_word:
-            fits = completion._failed or any(word in _CALL_WORDS for word in self._words)
+            fits = completion._failed or not _CALL_WORDS.isdisjoint(self._words)
             promised = "tool_calls" in self._words
             if (completion._must_answer and not fits) or (promised and not completion.calls):
                 self.defect("finish_mismatch")
-        closed: dict[int, bool] = {}
-        for call in completion.calls:
-            if self._homes[call.choice].length:
-                closed[call.choice] = closed.get(call.choice, True) and call.status == "complete"
-        if any(closed.values()):
-            self.defect("finish_length")
+        cut = {choice for choice, home in self._homes.items() if home.length}
+        if cut:
+            closed = {call.choice for call in completion.calls if call.choice in cut}
+            closed -= {call.choice for call in completion.calls if call.status != "complete"}
+            if closed:
+                self.defect("finish_length")
 
 
 def _position(call: ToolCall) -> int:

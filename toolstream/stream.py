@@ -24,6 +24,7 @@ from toolstream.providers import (
     unwrap_chunk,
 )
 from toolstream.transport import (
+    AwsEventStreamDecoder,
     AwsMessage,
     Decoder,
     Framing,
@@ -65,6 +66,7 @@ class ToolCallStream:
         "_decoder",
         "_error",
         "_feed",
+        "_frame_decoder",
         "_framing",
         "_head",
         "_loads",
@@ -96,6 +98,7 @@ class ToolCallStream:
         self._framing: Framing | None = None
         self._decoder: Decoder | None = None
         self._text_decoder: SseDecoder | NdjsonDecoder | None = None  # the same, where it knows a short way
+        self._frame_decoder: AwsEventStreamDecoder | None = None  # the same
         self._head = b""  # until the framing is recognised
         self._loads: Callable[[str], Any] = exact_loads
         self._strict_loads: Callable[[str | bytes], Any] = exact_loads  # may refuse what `_loads` reads
@@ -141,6 +144,8 @@ class ToolCallStream:
                 assembler.piece += 1
                 if self._text_decoder is not None:
                     self._text_bytes(self._text_decoder, piece)
+                elif self._frame_decoder is not None:
+                    self._frame_bytes(self._frame_decoder, piece)
                 else:
                     self._bytes(piece)
             else:
@@ -220,6 +225,8 @@ class ToolCallStream:
         decoder = self._decoder = decoder_for(framing)
         if isinstance(decoder, (SseDecoder, NdjsonDecoder)):
             self._text_decoder = decoder
+        elif isinstance(decoder, AwsEventStreamDecoder):
+            self._frame_decoder = decoder
         return decoder
 
     def _messages(self, decoder: Decoder, messages: list[Any]) -> None:
@@ -253,7 +260,7 @@ class ToolCallStream:
 
     def _read_sse(self, messages: list[SseEvent]) -> None:
         for message in messages:
-            if not self._json(message[1], message[0]):
+            if message[1][0] != "{" or not self._json(message[1], message[0]):
                 self._sse(message)
 
     def _text_bytes(self, decoder: SseDecoder | NdjsonDecoder, data: bytes) -> None:
@@ -271,6 +278,15 @@ class ToolCallStream:
                     self._value(event, None)
                 return
         self._messages(decoder, decoder.feed(data))
+
+    def _frame_bytes(self, decoder: AwsEventStreamDecoder, data: bytes) -> None:
+        """Bytes of frames, once the protocol is known."""
+        messages = decoder.feed(data)
+        if decoder.gaps:
+            self._messages(decoder, messages)
+        else:
+            for message in messages:
+                self._frame(message)
 
     def _json(self, text: str | bytes, name: str | None) -> bool:
         """The short way of a message that is the JSON of an event, as nearly all are: whether it was that."""

@@ -114,7 +114,10 @@ class Block:
 
     def append(self, field: str, piece: str | list[Any]) -> None:
         """Add text to the string `field`, or elements to the list `field`."""
-        self._pieces.setdefault(field, []).append(piece)
+        pieces = self._pieces.get(field)
+        if pieces is None:
+            pieces = self._pieces[field] = []
+        pieces.append(piece)
 
     def set(self, field: str, value: Any) -> None:
         """Give `field` a value, in place of what came before."""
@@ -325,8 +328,8 @@ def frame_event(frame: AwsMessage) -> dict[str, Any]:
     if headers.get(":message-type") == "error":
         return {"error": {"type": headers.get(":error-code"), "message": headers.get(":error-message")}}
     kind = headers.get(":event-type") or headers.get(":exception-type")
-    value = exact_loads(payload.decode("utf-8", "replace")) if payload else {}
-    return unwrap_chunk({str(kind): value})
+    event = {str(kind): exact_loads(payload.decode("utf-8", "replace")) if payload else {}}
+    return unwrap_chunk(event) if kind == "chunk" else event
 
 
 def unwrap_chunk(event: dict[str, Any]) -> dict[str, Any]:

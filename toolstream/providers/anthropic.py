@@ -195,7 +195,9 @@ class Anthropic(BlockProvider):
 
 
 def _extras(kind: str, block: dict[str, Any]) -> dict[str, Any]:
-    extras = {field: value for field, value in block.items() if field not in _NOT_EXTRA and value is not None}
+    extras: dict[str, Any] = {}
+    if not _NOT_EXTRA.issuperset(block):
+        extras = {field: value for field, value in block.items() if field not in _NOT_EXTRA and value is not None}
     if kind not in ("tool_use", "server_tool_use", "mcp_tool_use"):
         extras["type"] = kind
     return extras

@@ -53,7 +53,11 @@ class BedrockConverse(BlockProvider):
             if kind == "contentBlockDelta":
                 delta = payload.get("delta")
                 if isinstance(delta, dict):
-                    self._delta(payload.get("contentBlockIndex"), delta)
+                    use = delta.get("toolUse")
+                    if len(delta) == 1 and isinstance(use, dict):  # as `_delta` would, the short way
+                        self.fragment(payload.get("contentBlockIndex"), use.get("input"))
+                    else:
+                        self._delta(payload.get("contentBlockIndex"), delta)
             elif kind == "contentBlockStart":
                 start = payload.get("start")
                 if isinstance(start, dict):

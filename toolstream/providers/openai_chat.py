@@ -90,7 +90,7 @@ class OpenAIChat:
             self.assembler.error(error)
         usage = event.get("usage")
         groq = event.get("x_groq")
-        if isinstance(groq, dict):
+        if groq is not None and isinstance(groq, dict):
             usage = usage or groq.get("usage")
             if groq.get("error") and not error:
                 self.assembler.error(groq["error"])
@@ -126,25 +126,30 @@ class OpenAIChat:
         if delta is None:
             delta = choice.get("message")  # some servers send the last part as a whole message
         if delta and isinstance(delta, dict):
+            fields = len(delta)
             content = delta.get("content")
-            if content:
+            if content is not None:
+                fields -= 1
                 if isinstance(content, str):
                     self.assembler.text(content, number)
                 elif isinstance(content, list):
                     self._parts(number, content)
             calls = delta.get("tool_calls")
-            if calls and isinstance(calls, list):
-                if len(calls) == 1:
+            if calls is not None:
+                fields -= 1
+                if not isinstance(calls, list):
+                    self._call(number, calls, None)  # one entry without its list
+                elif len(calls) == 1:
                     self._call(number, calls[0], None)
-                else:
+                elif calls:
                     self._calls(number, calls)
-            elif calls:
-                self._call(number, calls, None)  # one entry without its list
-            if len(delta) > (content is not None) + (calls is not None):
+            if fields:
                 self._rest(number, delta)
-        if choice.get("error"):
-            self.assembler.error(choice["error"])
-        if choice.get("finish_reason"):
+        error = choice.get("error")
+        if error:
+            self.assembler.error(error)
+        word = choice.get("finish_reason")
+        if word:
             self._finish(number, choice)
 
     def _finish(self, number: int, choice: dict[str, Any]) -> None:

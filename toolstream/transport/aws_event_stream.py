@@ -32,8 +32,8 @@ MAX_HEADERS = 1 << 17
 
 HeaderValue: TypeAlias = bool | int | str | bytes
 
-_PRELUDE = Struct(">III")
-_prelude = _PRELUDE.unpack_from
+_prelude = Struct(">III").unpack_from
+_START = 12  # bytes of the prelude
 _uint32 = Struct(">I").unpack_from
 _UINT16 = Struct(">H")
 _NUMBERS = {2: Struct(">b"), 3: Struct(">h"), 4: Struct(">i"), 5: Struct(">q"), 8: Struct(">q")}  # 8: milliseconds
@@ -72,7 +72,7 @@ class AwsEventStreamDecoder:
     def __init__(self, *, max_size: int = MAX_FRAME) -> None:
         self._max_size = min(max_size, 1 << 25)
         self._buffer = bytearray()
-        self._needed = _PRELUDE.size  # bytes that the buffer must have before more can be said of it
+        self._needed = _START  # bytes that the buffer must have before more can be said of it
         self._lost = False  # searching for a sound prelude
         self._error: LimitExceededError | None = None
         self.unterminated = False
@@ -84,27 +84,44 @@ class AwsEventStreamDecoder:
         if self._error is not None:
             raise self._error
         self.gaps = []
-        buffer = self._buffer
         messages: list[AwsMessage] = []
+        buffer = self._buffer
         if buffer or type(data) is not bytes:
             buffer += data
             if len(buffer) < self._needed:
                 return messages
             data = bytes(buffer)
             buffer.clear()
-        at = self._sound_prelude(data, 0, messages)
-        while len(data) - at >= self._needed:
-            end = at + self._needed
-            message = _message(data, at, end)
-            if message is None:
+        at, size = 0, len(data)
+        self._needed = _START
+        while size - at >= _START:
+            length, headers_length, checksum = _prelude(data, at)
+            if crc32(data[at : at + 8]) != checksum or headers_length + _AROUND > length:
+                at = self._search(data, at, messages)
+                continue
+            self._lost = False
+            if length > self._max_size or headers_length > MAX_HEADERS:
+                text = f"a frame of {length} bytes ({headers_length} of headers) is too long"
+                self._error = LimitExceededError(text)
+                if not messages:
+                    raise self._error
+                return messages
+            end = at + length
+            if end > size:
+                self._needed = length
+                break
+            start = at + _START + headers_length
+            headers = None
+            if crc32(data[at : end - 4]) == _uint32(data, end - 4)[0]:
+                block = data[at + _START : start]
+                headers = _known.get(block) or _headers_of(block)
+            if headers is None:
                 self._gap(messages)
             else:
-                messages.append(message)
-            at = self._sound_prelude(data, end, messages)
-        if at < len(data):
+                messages.append(_new(AwsMessage, (headers.copy(), data[start : end - 4])))
+            at = end
+        if at < size:
             buffer += data[at:]
-        if self._error is not None and not messages:
-            raise self._error
         return messages
 
     def close(self) -> list[AwsMessage]:
@@ -120,45 +137,24 @@ class AwsEventStreamDecoder:
         self.damaged += 1
         self.gaps.append(len(messages))
 
-    def _sound_prelude(self, data: bytes, at: int, messages: list[AwsMessage]) -> int:
-        """Where the next frame starts, from `at` on; `_needed` is its length, if that is known."""
-        while len(data) - at >= _PRELUDE.size:
-            length, headers, checksum = _prelude(data, at)
-            if crc32(data[at : at + 8]) == checksum and headers + _AROUND <= length:
-                self._lost = False
-                if length > self._max_size or headers > MAX_HEADERS:
-                    self._error = LimitExceededError(f"a frame of {length} bytes ({headers} of headers) is too long")
-                    break
-                self._needed = length
-                return at
-            if not self._lost:
-                self._lost = True
-                self._gap(messages)
-            found = _frame_start(data, at + 1)
-            at = found.start() if found else len(data)
-        self._needed = _PRELUDE.size
-        return len(data) if self._error is not None else at
-
-
-def _message(data: bytes, at: int, end: int) -> AwsMessage | None:
-    """The message of the whole frame at that place, `None` if it is damaged."""
-    payload_end = end - 4
-    if crc32(data[at:payload_end]) != _uint32(data, payload_end)[0]:
-        return None
-    start = at + _PRELUDE.size
-    payload = start + _prelude(data, at)[1]
-    block = data[start:payload]
-    headers = _known.get(block)
-    if headers is None:
-        headers = _headers(block)
-        if headers is None:
-            return None
-        if len(_known) < 64 and len(block) <= 256:
-            _known[block] = headers
-    return _new(AwsMessage, (headers.copy(), data[payload:payload_end]))
+    def _search(self, data: bytes, at: int, messages: list[AwsMessage]) -> int:
+        """No frame starts at that place: where one may start."""
+        if not self._lost:
+            self._lost = True
+            self._gap(messages)
+        found = _frame_start(data, at + 1)
+        return found.start() if found else len(data)
 
 
 _known: dict[bytes, dict[str, HeaderValue]] = {}  # the headers of a stream's frames are a few blocks, again and again
+
+
+def _headers_of(block: bytes) -> dict[str, HeaderValue] | None:
+    """The headers in a block that is not known yet; `None` if they are malformed."""
+    headers = _headers(block)
+    if headers is not None and len(_known) < 64 and len(block) <= 256:
+        _known[block] = headers
+    return headers
 
 
 def _headers(data: bytes) -> dict[str, HeaderValue] | None:

@@ -47,7 +47,7 @@ class NdjsonDecoder(TextFraming):
         A short cut like that of `SseDecoder`. `None`: nothing was read, `feed` is to be called.
         """
         size = len(data)
-        if self._started and not self._pending and size <= self._short and data.find(b"\n") == size - 1:
+        if self._started and not self._pending and 0 < size <= self._short and data.find(b"\n") == size - 1:
             return data[:-1]
         return None
 

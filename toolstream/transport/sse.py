@@ -36,7 +36,7 @@ class SseEvent(NamedTuple):
     id: str | None
 
 
-_only_event = re.compile(rb"(?:event: (?!error\n).*\n)?data: (.*)\n\n").fullmatch
+_only_event = re.compile(rb"(?:event: (?!error\n).*\n)?data: (\{.*)\n\n").fullmatch
 _new = tuple.__new__  # a third of the time that calling the class takes
 
 
@@ -92,12 +92,17 @@ class SseDecoder(TextFraming):
         return self._feed(data)
 
     def payload(self, data: bytes) -> bytes | None:
-        """The data of the only event in `data`, as bytes that may be no UTF-8, where that is all there is to read.
+        """The data of the only event in `data`, as bytes that may be no UTF-8, where that is all there is to read and
+        begins like an object.
 
         A short cut for who wants just that, and has no use for the name unless it is `error`. `None`: nothing was
         read, `feed` is to be called.
         """
-        if self._calm and len(data) <= self._short and 13 not in data:
+        if self._calm and len(data) <= self._short:
+            if 13 in data:
+                data = data.replace(b"\r\n", b"\n")
+                if 13 in data:
+                    return None
             event = _only_event(data)
             if event is not None:
                 return event[1]
@@ -138,9 +143,11 @@ class SseDecoder(TextFraming):
         """The event that the end of the input cut off, if it has data: `unterminated` is true then."""
         if self._error is not None:
             raise self._error
-        rest = whole_characters(bytes(self._pending))
-        self._pending.clear()
-        events = self._decode(rest + b"\n\n")
+        events: list[SseEvent] = []
+        if self._pending:
+            rest = whole_characters(bytes(self._pending))
+            self._pending.clear()
+            events = self._decode(rest + b"\n\n")
         self.unterminated = bool(events)
         return events
 
