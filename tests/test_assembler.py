@@ -602,6 +602,15 @@ def test_a_prefix_is_incomplete_and_keeps_its_live_value():
     assert one('{"a":nul')[0].status == "incomplete"
 
 
+@pytest.mark.parametrize("text", ["nul", "t", "fals", "-", "1e", "1.", " -", "Tru", "/* c */ nul", "```json\nnul"])
+def test_half_a_word_or_number_is_a_prefix_also_outside_an_object(text):
+    for word in ("length", "stop"):
+        got, found = one("", text, word=word)
+        assert (got.status, got.arguments, found) == ("incomplete", None, [("args_truncated", 0)])
+    assert one(text + "?")[0].status == "invalid"
+    assert one("NaN")[1] == [("args_nonfinite", 0)]
+
+
 def test_a_wide_cut_value_is_fresh_at_the_end():
     text = "{" + ",".join(f'"{n}":{n}' for n in range(3000)) + ',"x":"' + "y" * 5000
     stream = toolstream.ToolCallStream("openai-chat")

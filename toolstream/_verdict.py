@@ -61,10 +61,13 @@ def judge(
         if not regular:
             return _cut(text)
         return Verdict("complete", {}, [], [("args_null" if stripped else "args_empty", None, "")])
+    lossy = is_lossy(parser)
     if parser.depth == 0 and not parser.in_string:
         parser.feed("\n")  # ends a bare number or word, and half a sign after the value
     repairs = _first(parser)
     if is_lossy(parser) or parser.overflow_count:
+        if not lossy and not parser.overflow_count and "nonfinite" not in repairs:
+            return _cut(text)  # only the end makes it so: half a word or number
         return _malformed(parser, repairs)
     if not parser.complete:
         return _cut(text)
