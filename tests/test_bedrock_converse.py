@@ -2,6 +2,7 @@
 
 import json
 import struct
+from base64 import b64encode
 from zlib import crc32
 
 import pytest
@@ -189,6 +190,45 @@ def test_an_error_frame_has_no_payload(provider):
     done = run(provider, [frame(FIRST) + raw_frame(headers, b"")])
     assert done.error == {"type": "InternalError", "message": "broken"}
     assert codes(done) == [("stream_error", None)]
+
+
+INVOKED = {
+    "anthropic": [
+        {"type": "message_start", "message": {"id": "m"}},
+        {"type": "content_block_start", "index": 0, "content_block": {"type": "tool_use", "id": "t", "name": "f"}},
+    ],
+    "openai-chat": [
+        {"choices": [{"delta": {"tool_calls": [{"index": 0, "id": "a", "function": {"name": "f"}}]}}], "id": "c"},
+    ],
+}
+
+
+@pytest.mark.parametrize("provider", INVOKED)
+@pytest.mark.parametrize("named", [True, False])
+def test_an_exception_ends_the_streams_inside_invoke_model(provider, named):
+    exception = {"modelStreamErrorException": {"message": "no"}}
+    chunks = [{"bytes": b64encode(json.dumps(event).encode()).decode(), "p": "ab"} for event in INVOKED[provider]]
+    wire = [frame({"chunk": chunk}) for chunk in chunks] + [frame(exception)]
+    boto = [{"chunk": {"bytes": json.dumps(event).encode()}} for event in INVOKED[provider]] + [exception]
+    for pieces in (wire, [b"".join(wire)], boto):
+        done = run(provider if named else None, pieces)
+        assert done.error == {"type": "modelStreamErrorException", "message": "no"}
+        assert (done.finish_reason, brief(done)) == ("error", [("f", None, "incomplete", False)])
+        assert ("stream_error", None) in codes(done)
+
+
+def test_bytes_of_a_frame_that_are_no_utf_8_are_told():
+    inner = b'{"choices":[{"delta":{"content":"\xff"}}],"id":"c"}'
+    for piece in (
+        raw_frame({":event-type": "chunk"}, json.dumps({"bytes": b64encode(inner).decode()}).encode()),
+        raw_frame(
+            {":event-type": "chunk"},
+            json.dumps({"bytes": b64encode(inner).decode(), "p": "?"}).encode().replace(b"?", b"\xff"),
+        ),
+        {"chunk": {"bytes": inner}},
+    ):
+        done = run("openai-chat", [piece])
+        assert (done.text, ("utf8_invalid", None) in codes(done)) == ("\ufffd", True)
 
 
 def test_an_exception_may_be_all_that_comes():

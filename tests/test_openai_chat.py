@@ -234,6 +234,23 @@ def test_a_native_word_for_a_cut_wins(word, native, reason):
     assert completion.calls[0].executable == (reason == "tool_calls")
 
 
+@pytest.mark.parametrize("first", [True, False])
+@pytest.mark.parametrize("siblings", [[], [choice(1)]])
+def test_a_native_word_for_a_cut_counts_without_a_finish_word(first, siblings):
+    """No text says that the call is whole, so the end decides; and the native word stays out of the raw one."""
+    ends = [choice(finish_reason="tool_calls", native_finish_reason=None)]
+    ends.insert(0 if first else 1, choice(finish_reason=None, native_finish_reason="length"))
+    completion, _ = read([call(0, "a", "f", ""), *(chunk(end, *siblings) for end in ends)])
+    assert (completion.finish_reason, completion.raw_finish_reason) == ("length", "tool_calls")
+    assert (completion.calls[0].status, completion.calls[0].executable) == ("incomplete", False)
+
+
+def test_a_native_word_for_no_cut_is_no_finish_word():
+    completion, _ = read([call(0, "a", "f", "{}"), chunk(choice(finish_reason=None, native_finish_reason="STOP"))])
+    assert (completion.finish_reason, completion.raw_finish_reason) == (None, None)
+    assert codes(completion) == [("stream_ended_early", None)]
+
+
 ERROR = {"message": "busy", "code": "503"}
 
 

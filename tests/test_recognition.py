@@ -21,7 +21,7 @@ from toolstream.providers import (
     provider_class,
     recognise,
     recognise_last,
-    unwrap_chunk,
+    unwrap,
 )
 from toolstream.transport import AwsEventStreamDecoder, AwsMessage
 
@@ -123,6 +123,9 @@ def test_an_unknown_name_lists_the_known_ones():
         ([{"type": "ping"}, {"error": {}}], "sse", "anthropic"),
         ([{"throttlingException": {"message": "slow"}}], "aws-event-stream", "bedrock-converse"),
         ([{"error": {"type": "throttlingException"}}], None, "openai-chat"),
+        ([{"error": {"type": "throttlingException"}}], "aws-event-stream", "bedrock-converse"),
+        ([{"object": "error", "message": "busy"}], "sse", "openai-chat"),
+        ([{"type": "error", "code": "busy", "message": "later"}], "sse", "openai-responses"),
     ],
 )
 def test_a_stream_of_nothing_but_an_error_is_read_all_the_same(events, framing, name):
@@ -386,7 +389,10 @@ def test_a_frame_is_the_event_that_boto3_gives():
 
 def test_exceptions_and_errors_keep_their_type_and_message():
     frame = AwsMessage({":message-type": "exception", ":exception-type": "throttlingException"}, b'{"message":"slow"}')
-    assert frame_event(frame) == {"throttlingException": {"message": "slow"}}
+    error = {"error": {"type": "throttlingException", "message": "slow"}}
+    assert frame_event(frame) == unwrap({"throttlingException": {"message": "slow"}}) == error
+    frame = AwsMessage({":message-type": "exception", ":exception-type": "throttlingException"}, b"slow")
+    assert frame_event(frame) == unwrap({"throttlingException": "slow"}) == error
     frame = AwsMessage({":message-type": "error", ":error-code": "500", ":error-message": "broken"}, b"")
     assert frame_event(frame) == {"error": {"type": "500", "message": "broken"}}
 
@@ -396,20 +402,20 @@ def test_chunks_are_unwrapped_from_the_wire_and_from_boto3():
     data = json.dumps(inner).encode()
     wire = AwsMessage({":event-type": "chunk"}, json.dumps({"bytes": b64encode(data).decode(), "p": "ab"}).encode())
     assert frame_event(wire) == inner
-    assert unwrap_chunk({"chunk": {"bytes": data}}) == inner
+    assert unwrap({"chunk": {"bytes": data}}) == inner
 
 
 @pytest.mark.parametrize(
     "event", [{"chunk": {}}, {"chunk": {"bytes": 3}}, {"chunk": []}, {"chunk": {"bytes": b""}, "x": 1}, {}]
 )
 def test_other_events_are_not_unwrapped(event):
-    assert unwrap_chunk(event) is event
+    assert unwrap(event) is event
 
 
 @pytest.mark.parametrize("data", ["%%%", b"{", b"[1]", b"\xff", "e30"])
 def test_a_chunk_that_holds_no_event_is_an_error(data):
     with pytest.raises(ValueError, match=r"."):
-        unwrap_chunk({"chunk": {"bytes": data}})
+        unwrap({"chunk": {"bytes": data}})
 
 
 def test_a_payload_that_is_no_json_is_an_error():

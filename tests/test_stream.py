@@ -126,6 +126,56 @@ def test_the_last_line_of_a_merged_event_is_used():
     assert (brief(completion), codes(completion)) == (BRIEF, [("sse_bad_json", None)])
 
 
+NAMED_ERRORS = {
+    "Internal Server Error": {"message": "Internal Server Error"},
+    "<html>\ndata: </html>": {"message": "<html>\n</html>"},
+    '"overloaded"': {"message": "overloaded"},
+    '{"type": "invalid_request", "message": "no"}': {"type": "invalid_request", "message": "no"},
+    '{"error": null, "message": "no"}': {"message": "no"},
+    '{"error": {"message": "no"}}': {"message": "no"},
+    "{}": {"message": "the provider sent an error event"},
+    "null": {"message": "the provider sent an error event"},
+}
+FIRST_EVENTS = {
+    "openai-chat": CHUNKS[0],
+    "openai-responses": {"type": "response.created", "response": {"output": []}},
+    "anthropic": {"type": "message_start", "message": {"id": "m"}},
+    "gemini": {"candidates": [], "modelVersion": "g"},
+    "gemini-interactions": {"event_type": "interaction.created", "interaction": {}},
+    "bedrock-converse": {"messageStart": {"role": "assistant"}},
+    "ollama": {"message": {"content": "a"}, "done": False},
+    "mistral": {"data": CHUNKS[0]},
+    "cohere": {"type": "message-start", "id": "m"},
+}
+
+
+@pytest.mark.parametrize("provider", FIRST_EVENTS)
+@pytest.mark.parametrize("payload", NAMED_ERRORS)
+def test_an_event_named_error_is_one_whatever_it_holds(provider, payload):
+    data = f"event: error\ndata: {payload}\n\n".encode()
+    before = sse(FIRST_EVENTS[provider], done=False)
+    for name, pieces in [(provider, [before, data]), (provider, [before + data]), (None, [before, data])]:
+        completion = stream_of(pieces, name).completion
+        assert NAMED_ERRORS[payload].items() <= completion.error.items()
+        assert completion.finish_reason == "error"
+        assert ("stream_error", None) in codes(completion)
+
+
+@pytest.mark.parametrize("payload", NAMED_ERRORS)
+def test_an_event_named_error_may_be_all_that_comes(payload):
+    completion = stream_of([f"event: error\ndata: {payload}\n\n".encode()]).completion
+    assert NAMED_ERRORS[payload].items() <= completion.error.items()
+
+
+@pytest.mark.parametrize("provider", FIRST_EVENTS)
+@pytest.mark.parametrize("named", [True, False])
+def test_an_exception_of_boto3_ends_any_stream(provider, named):
+    pieces = [FIRST_EVENTS[provider], {"modelStreamErrorException": {"message": "no", "originalStatusCode": 424}}]
+    completion = stream_of(pieces, provider if named else None).completion
+    assert completion.error == {"type": "modelStreamErrorException", "message": "no", "originalStatusCode": 424}
+    assert (completion.finish_reason, codes(completion)[-1:]) == ("error", [("stream_error", None)])
+
+
 def test_the_last_event_without_its_blank_line():
     data = sse(*CHUNKS, done=False)
     completion = stream_of([data[:-1]], "openai-chat").completion

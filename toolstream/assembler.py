@@ -55,13 +55,17 @@ from toolstream.types import (
     ToolCallStart,
 )
 
-__all__ = ["Assembler", "Meaning"]
+__all__ = ["UNNAMED_ERROR", "Assembler", "Meaning"]
 
 Meaning: TypeAlias = Literal["stop", "length", "tool_calls", "content_filter", "error"]
 """What a provider's finish word means."""
 
+UNNAMED_ERROR: Final = "the provider sent an error event"
+"""What there is to say of an error event without any particulars."""
+
 _NO_LIMITS: Final = Limits()
-_CALL_WORDS: Final = frozenset(("tool_calls", "length", "content_filter", "error"))  # they fit a message with calls
+_CUTS: Final = ("length", "content_filter", "error")
+_CALL_WORDS: Final = frozenset(("tool_calls", *_CUTS))  # they fit a message with calls
 
 _placeholder = re.compile(r"[ \t\n\r]*\{[ \t\n\r]*\}[ \t\n\r]*").fullmatch
 _more_placeholders = re.compile(r"(?:\{[ \t\n\r]*\}[ \t\n\r]*)+(?=\{)").match
@@ -946,13 +950,20 @@ class Assembler:
         completion = self.completion
         completion._words[choice] = word
         completion._ended = True
+        if meaning in _CUTS:
+            self.cut(meaning, choice)
+        else:
+            self._words.add(meaning)
+
+    def cut(self, meaning: Meaning, choice: int = 0) -> None:
+        """Something beside the finish word says that the message was cut: by which of the words for that."""
+        home = self._home(choice)
+        home.cut = True
         self._words.add(meaning)
         if meaning == "error":
             self._fail()
-        if meaning in ("length", "content_filter", "error"):
-            home.cut = True
-        if meaning == "content_filter" or (meaning == "length" and completion._cut is None):
-            completion._cut = meaning
+        elif meaning == "content_filter" or (meaning == "length" and self.completion._cut is None):
+            self.completion._cut = meaning
         home.length = home.length or meaning == "length"
 
     def usage(self, usage: object) -> None:
@@ -965,6 +976,7 @@ class Assembler:
         """The provider's error event (`stream_error`): a dict, or a text, which becomes `{"message": text}`.
 
         The first error stays; what a later one has more is added."""
+        error = error or UNNAMED_ERROR
         given = error if isinstance(error, dict) else {"message": error if isinstance(error, str) else str(error)}
         self.completion.error = {**given, **(self.completion.error or {})}
         self._fail()

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import AsyncIterable, AsyncIterator, Callable, Iterable, Iterator
 from typing import Any
 
-from toolstream.assembler import Assembler
+from toolstream.assembler import UNNAMED_ERROR, Assembler
 from toolstream.completion import Completion
 from toolstream.errors import LimitExceededError, ToolStreamError, UnknownProviderError
 from toolstream.providers import (
@@ -21,7 +21,7 @@ from toolstream.providers import (
     provider_class,
     recognise,
     recognise_last,
-    unwrap_chunk,
+    unwrap,
 )
 from toolstream.transport import (
     AwsEventStreamDecoder,
@@ -41,6 +41,7 @@ __all__ = ["ToolCallStream", "aassemble", "aiter_events", "assemble", "iter_even
 
 _KEPT_EVENTS = 1024  # decoded events that are kept while their protocol is not recognised
 _DONE = "[DONE]"
+_DELTA = "contentBlockDelta"  # any other member that stands alone may be one of those that `unwrap` is for
 
 
 class ToolCallStream:
@@ -137,7 +138,7 @@ class ToolCallStream:
         """
         assembler = self._assembler
         try:
-            if self._ready and type(piece) is dict and "chunk" not in piece:
+            if self._ready and type(piece) is dict and (len(piece) > 1 or "choices" in piece or _DELTA in piece):
                 assembler.piece += 1
                 self._feed(piece)
             elif self._ready and type(piece) is bytes:
@@ -294,7 +295,7 @@ class ToolCallStream:
             event = self._strict_loads(text)
         except ValueError:  # the end mark, among others
             return False
-        if self._ready and type(event) is dict and name != "error" and "chunk" not in event:
+        if self._ready and type(event) is dict and name != "error" and (len(event) > 1 or "choices" in event):
             self._feed(event)
         else:
             self._value(event, name)
@@ -310,36 +311,57 @@ class ToolCallStream:
         else:
             self._text(data, message.event)
 
-    def _text(self, text: str, name: str | None) -> bool:
-        """A message's JSON; whether it is any."""
+    def _text(self, text: str, name: str | None) -> None:
+        """A message's JSON."""
         try:
             value = self._loads(text)
         except ValueError:
-            self._assembler.defect("sse_bad_json")
             last = text.rpartition("\n")[2]  # of an event that another one cut off, this is the other one
+            cut = len(last) < len(text)
+            if cut or name != "error":  # an error may be any text
+                self._assembler.defect("sse_bad_json")
             try:
-                value = self._loads(last) if len(last) < len(text) else None
+                value = self._loads(last) if cut else text
             except ValueError:
-                return False
+                value = text
         self._value(value, name)
-        return True
 
     def _value(self, value: Any, name: str | None) -> None:
-        if isinstance(value, dict):
-            if name == "error" and "type" not in value and "error" not in value:
-                value = {"error": value}
+        if name == "error":
+            self._error_event(value)
+        elif isinstance(value, dict):
             self._event(value)
 
+    def _error_event(self, value: Any) -> None:
+        """The payload of an event named `error`: an error, whatever it looks like and whatever the protocol."""
+        completion = self.completion
+        before = completion.error
+        if isinstance(value, dict) and (self._provider or value.get("error") or value.get("type") == "error"):
+            self._event(value)
+        elif self._provider is None:
+            self._event({"error": value or UNNAMED_ERROR})
+        if self._provider is not None and completion.error is before:  # the protocol knows no such payload
+            self._assembler.error(value or UNNAMED_ERROR)
+
     def _frame(self, message: AwsMessage) -> None:
-        try:
-            event = frame_event(message)
-        except ValueError:
-            self._assembler.defect("sse_bad_json")
-        else:
+        event = self._from_aws(frame_event, message)
+        if event is not None:
             if self._ready:
                 self._feed(event)
             else:
                 self._event(event)
+
+    def _from_aws(self, read: Callable[..., dict[str, Any]], message: Any) -> dict[str, Any] | None:
+        """What `read` makes of the message; `None` if that is no JSON."""
+        try:
+            try:
+                return read(message)
+            except UnicodeDecodeError:
+                self._assembler.defect("utf8_invalid")
+                return read(message, "replace")
+        except ValueError:
+            self._assembler.defect("sse_bad_json")
+            return None
 
     def _flush(self) -> None:
         """The end of the input: what the framing kept, and the last chance to recognise the protocol."""
@@ -379,12 +401,11 @@ class ToolCallStream:
     # ------------------------------------------------------------ messages to the protocol
 
     def _event(self, event: dict[str, Any]) -> None:
-        if "chunk" in event:
-            try:
-                event = unwrap_chunk(event)
-            except ValueError:
-                self._assembler.defect("sse_bad_json")
+        if len(event) == 1:
+            inner = self._from_aws(unwrap, event)
+            if inner is None:
                 return
+            event = inner
         if self._provider is not None:
             self._provider.feed(event)
             return

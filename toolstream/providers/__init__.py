@@ -11,9 +11,9 @@ Every protocol is one module with one class, imported when it is first needed:
 
         def feed(self, event: dict) -> None
             One decoded event; calls the assembler's methods. Always a plain `dict`, as `json` would give it: an SDK's
-            object has gone through `plain` before, a frame of AWS through `frame_event`, a chunk of InvokeModel through
-            `unwrap_chunk`. Its contents may be anything: an unknown type, a missing field or a value of a wrong type
-            is ignored, never an exception.
+            object has gone through `plain` before, a frame of AWS through `frame_event`, a chunk of InvokeModel or an
+            exception of boto3 through `unwrap`. Its contents may be anything: an unknown type, a missing field or a
+            value of a wrong type is ignored, never an exception.
 
         def close(self) -> None
             The input has ended. Settles what the protocol leaves open; `Assembler.close` comes after it.
@@ -31,8 +31,9 @@ Every protocol is one module with one class, imported when it is first needed:
             What `message` is made of, in order of appearance, where the protocol has content blocks: a call stands
             for itself, everything else (text, thinking with its signature, results of server tools) is a `Block`.
 
-The end marker `[DONE]` is no JSON: the stream handles it (`end_mark()` of the assembler), providers do not see it. A
-payload that has neither `type` nor `error`, of an event named `error`, reaches `feed` as `{"error": payload}`.
+The end marker `[DONE]` is no JSON: the stream handles it (`end_mark()` of the assembler), providers do not see it. The
+payload of an event named `error` reaches `feed` if it is an object; what `feed` does not take for an error the stream
+itself reports as one.
 
 Other distributions register a class under the entry point group `toolstream.providers`; the entry's name is the
 protocol's. Built-in names cannot be taken over.
@@ -62,7 +63,7 @@ __all__ = [
     "provider_class",
     "recognise",
     "recognise_last",
-    "unwrap_chunk",
+    "unwrap",
 ]
 
 RECOGNITION_BYTES = 65536
@@ -214,6 +215,9 @@ def _built_in_name(event: dict[str, Any]) -> str | None:
     return None
 
 
+_ERROR_OF = {"ndjson": "ollama", "json-array": "gemini", "aws-event-stream": "bedrock-converse"}
+
+
 def recognise_last(events: Iterable[dict[str, Any]], framing: Framing | None, size: int) -> type[Provider]:
     """The class for a stream of which `recognise` knew no event, when `size` bytes have come and no more shall be kept.
 
@@ -228,10 +232,12 @@ def recognise_last(events: Iterable[dict[str, Any]], framing: Framing | None, si
         if any(candidate.recognises(event) for event in events):
             found: type[Provider] = candidate
             return found
-    if any("error" in event for event in events):
+    if any(event.get("type") == "error" and "error" not in event for event in events):
+        return provider_class("openai-responses")  # the one protocol whose errors are flat
+    if any("error" in event or event.get("object") == "error" for event in events):
         if any(event.get("type") in ("error", "ping") for event in events):
             return provider_class("anthropic")
-        return provider_class({"ndjson": "ollama", "json-array": "gemini"}.get(framing or "", "openai-chat"))
+        return provider_class(_ERROR_OF.get(framing or "", "openai-chat"))
     if framing == "aws-event-stream" and events:
         return provider_class("bedrock-converse")
     raise UnknownProviderError(
@@ -318,32 +324,51 @@ def _aliases(model: type) -> dict[str, str]:
     return found
 
 
-def frame_event(frame: AwsMessage) -> dict[str, Any]:
-    """A frame of AWS as the dict that boto3 gives: `{event type: payload}`; exceptions and errors alike.
+def frame_event(frame: AwsMessage, errors: str = "strict") -> dict[str, Any]:
+    """A frame of AWS as the event of its protocol: `{event type: payload}`, as boto3 gives it, unwrapped (`unwrap`).
 
-    An error frame without payload becomes `{"error": {"type": code, "message": ...}}`. The events inside `chunk` frames
-    (InvokeModelWithResponseStream) are unwrapped. Raises `ValueError` where the payload is no JSON.
+    An exception, or an error frame, becomes `{"error": {"type": ..., "message": ...}}`. `errors`: what to do about
+    bytes that are no UTF-8. Raises `ValueError` where the payload is no JSON.
     """
     headers, payload = frame
-    if headers.get(":message-type") == "error":
+    kind = headers.get(":message-type")
+    if kind == "error":
         return {"error": {"type": headers.get(":error-code"), "message": headers.get(":error-message")}}
-    kind = headers.get(":event-type") or headers.get(":exception-type")
-    event = {str(kind): exact_loads(payload.decode("utf-8", "replace")) if payload else {}}
-    return unwrap_chunk(event) if kind == "chunk" else event
+    text = payload.decode("utf-8", errors)
+    if kind == "exception":
+        try:
+            value = exact_loads(text)
+        except ValueError:
+            value = text
+        return _exception(str(headers.get(":exception-type")), value)
+    kind = headers.get(":event-type")
+    event = {str(kind): exact_loads(text) if text else {}}
+    return unwrap(event, errors) if kind == "chunk" else event
 
 
-def unwrap_chunk(event: dict[str, Any]) -> dict[str, Any]:
-    """The model's own event inside a `chunk` of Bedrock's InvokeModelWithResponseStream; any other event as it is.
+def unwrap(event: dict[str, Any], errors: str = "strict") -> dict[str, Any]:
+    """The event that AWS has wrapped in one with a single member; any other event as it is.
 
-    The bytes are base64 text on the wire and plain bytes from boto3. Raises `ValueError` where they are no JSON object.
+    In a `chunk` of Bedrock's InvokeModelWithResponseStream is the model's own event: base64 text on the wire, plain
+    bytes from boto3. A member named `...Exception` is the end of any stream: `{"error": {"type": ..., ...}}`. Raises
+    `ValueError` where the bytes are no JSON object.
     """
-    chunk = event.get("chunk")
-    data = chunk.get("bytes") if isinstance(chunk, dict) and len(event) == 1 else None
+    if len(event) != 1:
+        return event
+    ((kind, inner),) = event.items()
+    if kind != "chunk":
+        return _exception(str(kind), inner) if str(kind).endswith("Exception") else event
+    data = inner.get("bytes") if isinstance(inner, dict) else None
     if isinstance(data, str):
         data = a2b_base64(data)
     if not isinstance(data, (bytes, bytearray)):
         return event
-    value = exact_loads(data.decode("utf-8", "replace"))
+    value = exact_loads(data.decode("utf-8", errors))
     if not isinstance(value, dict):
         raise ValueError("a chunk holds no JSON object")
     return value
+
+
+def _exception(kind: str, particulars: Any) -> dict[str, Any]:
+    fields = particulars if isinstance(particulars, dict) else {"message": particulars}
+    return {"error": {"type": kind, **fields}}

@@ -47,7 +47,7 @@ class BedrockConverse(BlockProvider):
         """One event, a dict with a single key."""
         for kind, payload in event.items():
             if not isinstance(payload, dict):
-                if kind == "error":
+                if kind == "error" and payload:
                     self.assembler.error(payload)
                 continue
             if kind == "contentBlockDelta":

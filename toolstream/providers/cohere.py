@@ -83,8 +83,8 @@ class Cohere(BlockProvider):
             self.blocks.append(Block({"type": "citation", "citation": message.get("citations")}))
         elif kind == "message-end":
             self._end(delta)
-        elif "error" in event:
-            self.assembler.error(event["error"])
+        elif kind == "error" or "error" in event:
+            self.assembler.error(event.get("error") or {k: v for k, v in event.items() if k != "type"})
 
     def message(self, choice: int = 0) -> dict[str, Any]:
         """The assistant's message: calls, the plan that led to them, text and thinking, citations."""

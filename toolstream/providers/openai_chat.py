@@ -4,7 +4,7 @@ Calls are not announced: an entry of `delta.tool_calls` carries an index, an id,
 missing, repeated or wrong at one server or another. The assembler finds the call; here the fields are read, as
 tolerantly as the servers are different: nulls anywhere mean nothing new, unknown fields of a call are kept as extras.
 Finish words of one chunk come after its deltas. Words that mean a cut win over others: OpenRouter says `tool_calls`
-of a cut call, and only `native_finish_reason` tells.
+of a cut call, and only `native_finish_reason` tells, beside that word or in a chunk without one.
 
 Sources: https://platform.openai.com/docs/api-reference/chat-streaming and recordings of 25 compatible servers.
 """
@@ -111,9 +111,9 @@ class OpenAIChat:
                 if number in seen:
                     self.assembler.defect("choice_repeated_in_chunk")
                 seen.add(number)
-                self._choice({**choice, "finish_reason": None})
+                self._choice({**choice, "finish_reason": None, "native_finish_reason": None})
         for choice in choices:
-            if isinstance(choice, dict) and choice.get("finish_reason"):
+            if isinstance(choice, dict):
                 self._finish(_choice_number(choice), choice)
 
     def _choice(self, choice: Any) -> None:
@@ -148,16 +148,19 @@ class OpenAIChat:
         error = choice.get("error")
         if error:
             self.assembler.error(error)
-        word = choice.get("finish_reason")
-        if word:
+        if choice.get("finish_reason") or "native_finish_reason" in choice:
             self._finish(number, choice)
 
     def _finish(self, number: int, choice: dict[str, Any]) -> None:
+        word = choice.get("finish_reason")
         meaning = _meaning(choice.get("native_finish_reason"))
         if meaning not in _CUTS:
-            meaning = _meaning(choice["finish_reason"])
-        self.assembler.finish(choice["finish_reason"], meaning, number)
-        self.assembler.usage(choice.get("usage"))  # some servers have it here
+            meaning = _meaning(word)
+        elif not word:
+            self.assembler.cut(meaning, number)
+        if word:
+            self.assembler.finish(word, meaning, number)
+            self.assembler.usage(choice.get("usage"))  # some servers have it here
 
     def _rest(self, choice: int, delta: dict[str, Any]) -> None:
         """The fields of a delta that few chunks have."""
