@@ -26,7 +26,7 @@ from toolstream import (
     assemble,
     iter_events,
 )
-from toolstream.transport import SseEvent
+from toolstream.transport import SseEvent, json_text
 
 CHUNKS = [
     delta(content="Hm"),
@@ -174,6 +174,73 @@ def test_an_exception_of_boto3_ends_any_stream(provider, named):
     completion = stream_of(pieces, provider if named else None).completion
     assert completion.error == {"type": "modelStreamErrorException", "message": "no", "originalStatusCode": 424}
     assert (completion.finish_reason, codes(completion)[-1:]) == ("error", [("stream_error", None)])
+
+
+BIG = 123456789012345678901234567890
+LONG = {"n": BIG, "low": [-(2**63) - 1, 2**64], "small": [2**63, 1.5], "deep": {"n": [BIG + 1]}}
+
+
+def _object_events(arguments):
+    """Streams in which a call's arguments come as an object, after a first event that tells the protocol."""
+    function = {"name": "f", "arguments": arguments}
+    second = {"name": "f", "arguments": {**arguments, "n": BIG + 2}}
+    calls = [{"index": 0, "id": "a", "function": function}, {"index": 1, "id": "b", "function": second}]
+    chunk = {"id": "c", "choices": [{"index": 0, "delta": {"tool_calls": calls}, "finish_reason": None}]}
+    block = {"type": "tool_use", "id": "t", "name": "f", "input": arguments}
+    start = {"message": {"tool_calls": {"id": "t", "type": "function", "function": function}}}
+    shell = {"type": "shell_call", "id": "i", "call_id": "a", "action": arguments, "status": "completed"}
+    return {
+        "openai-chat": [chunk, finish()],
+        "mistral": [chunk, finish()],
+        "anthropic": [
+            {"type": "content_block_start", "index": 0, "content_block": block},
+            {"type": "content_block_stop", "index": 0},
+            {"type": "message_stop"},
+        ],
+        "cohere": [
+            {"type": "tool-call-start", "index": 0, "delta": start},
+            {"type": "tool-call-end", "index": 0},
+            {"type": "message-end", "delta": {"finish_reason": "TOOL_CALL"}},
+        ],
+        "openai-responses": [
+            {"type": "response.output_item.done", "output_index": 0, "item": shell},
+            {"type": "response.completed", "response": {"status": "completed", "output": []}},
+        ],
+        "gemini": [{"candidates": [{"content": {"parts": [{"functionCall": {"name": "f", "args": arguments}}]}}]}],
+    }
+
+
+@pytest.mark.parametrize("provider", _object_events({}))
+@pytest.mark.parametrize("size", [1, 50, 10**6])
+def test_integers_of_arguments_that_come_as_objects_are_exact(provider, size):
+    """Also where the events are read by a faster reader, which has room for 64 bits; wherever the bytes are cut."""
+    data = sse(FIRST_EVENTS[provider], *_object_events(LONG)[provider], done=False)
+    for pieces in (cut(data, size), [data[:-1], data[-1:]], [event + b"\n\n" for event in data.split(b"\n\n")[:-1]]):
+        for name in (provider, None):
+            calls = stream_of(pieces, name).completion.calls
+            assert repr(calls[0].arguments) == repr(LONG)
+            assert [call.arguments["n"] for call in calls] == [BIG, BIG + 2][: len(calls)]
+
+
+def test_an_item_goes_back_with_its_integers_exact():
+    pieces = [
+        sse(event, done=False)
+        for event in [FIRST_EVENTS["openai-responses"], *_object_events(LONG)["openai-responses"]]
+    ]
+    (item,) = stream_of(pieces, "openai-responses").completion.message()
+    assert repr(item["action"]) == repr(LONG)
+
+
+def test_many_objects_of_one_event_are_read_a_second_time_once(monkeypatch):
+    reads = []
+    exact = json_text.exact_loads
+    monkeypatch.setattr(json_text, "exact_loads", lambda text: reads.append(text) or exact(text))
+    chunk = delta(*(entry(n, f"i{n}", "f", {"n": BIG + n}) for n in range(50)))
+    completion = stream_of(
+        [sse(CHUNKS[0], done=False), sse(chunk), sse(delta(entry(50, "j", "f", {})))], "openai-chat"
+    ).completion
+    assert [call.arguments for call in completion.calls] == [{"n": BIG + n} for n in range(50)] + [{}]
+    assert len(reads) <= 1
 
 
 def test_the_last_event_without_its_blank_line():

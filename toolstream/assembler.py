@@ -75,6 +75,10 @@ def _new_id() -> str:
     return "call_" + os.urandom(12).hex()
 
 
+def _as_it_is(part: Any) -> Any:
+    return part
+
+
 def _word(word: object) -> str | None:
     """An id or a name as sent; `None` if it is absent or no text. Numbers are taken for ids by some servers."""
     if absent(word):
@@ -144,6 +148,11 @@ class Assembler:
     default_id: Callable[[], str]
     """Makes ids where the host gave no `new_id`; a provider whose ids have a form of their own sets it."""
 
+    exact: Callable[[Any], Any]
+    """An object or list of the event being read, with integers of more than 64 bits exact, however the event was read.
+    Whoever keeps one that has arguments in it asks for it; arguments that are given to this class need not be asked
+    for."""
+
     completion: Completion
 
     piece: int
@@ -160,6 +169,7 @@ class Assembler:
         self.completion = Completion()
         self.piece = 0
         self.default_id = _new_id
+        self.exact = _as_it_is
         self._strict = strict
         self._changes = changes
         self._limits = limits or _NO_LIMITS
@@ -229,6 +239,8 @@ class Assembler:
         else:
             number, index_code = assembler_index(index)
         sent_id, sent_name = _word(id), _word(name)
+        if not (arguments is None or isinstance(arguments, str)):
+            arguments = self.exact(arguments)
         text = arguments if isinstance(arguments, str) else "" if arguments is None else dump(arguments)
         call: ToolCall | None
         if sent_id is None and sent_name is None and not text:
@@ -378,6 +390,7 @@ class Assembler:
 
         `normal`: it is this protocol's form, so `args_object` is not reported. The text is the object's JSON.
         """
+        value = self.exact(value)
         if not normal and call.status == "streaming":
             self.defect("args_object", call)
         if call.status != "streaming" or call._free_text:

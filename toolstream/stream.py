@@ -34,7 +34,7 @@ from toolstream.transport import (
     decoder_for,
     recognise_framing,
 )
-from toolstream.transport.json_text import exact_loads, loads, strict_loads
+from toolstream.transport.json_text import JsonSource, exact_loads, loads, strict_loads
 from toolstream.types import Event, Limits
 
 __all__ = ["ToolCallStream", "aassemble", "aiter_events", "assemble", "iter_events"]
@@ -76,6 +76,7 @@ class ToolCallStream:
         "_provider",
         "_ready",
         "_size",
+        "_source",
         "_strict_loads",
         "_text_decoder",
         "unread",
@@ -103,6 +104,7 @@ class ToolCallStream:
         self._head = b""  # until the framing is recognised
         self._loads: Callable[[str], Any] = exact_loads
         self._strict_loads: Callable[[str | bytes], Any] = exact_loads  # may refuse what `_loads` reads
+        self._source = JsonSource()
         self._provider: Provider | None = None
         self._pending: list[dict[str, Any] | None] = []  # events until the protocol is recognised; `None`: the end mark
         self._feed: Callable[[dict[str, Any]], None]
@@ -175,6 +177,7 @@ class ToolCallStream:
             self._provider.close()
         events = self._assembler.close()
         self._assembler.release()
+        self._source.clear()
         return events
 
     # ------------------------------------------------------------ pieces to messages
@@ -273,7 +276,9 @@ class ToolCallStream:
             except ValueError:
                 pass
             else:
-                if type(event) is dict and "chunk" not in event:
+                source = self._source
+                source.text, source.value = payload, event
+                if type(event) is dict and (len(event) > 1 or "choices" in event):
                     self._feed(event)
                 else:
                     self._value(event, None)
@@ -295,6 +300,8 @@ class ToolCallStream:
             event = self._strict_loads(text)
         except ValueError:  # the end mark, among others
             return False
+        source = self._source
+        source.text, source.value = text, event
         if self._ready and type(event) is dict and name != "error" and (len(event) > 1 or "choices" in event):
             self._feed(event)
         else:
@@ -324,6 +331,8 @@ class ToolCallStream:
                 value = self._loads(last) if cut else text
             except ValueError:
                 value = text
+            text = last
+        self._source.text, self._source.value = text, value
         self._value(value, name)
 
     def _value(self, value: Any, name: str | None) -> None:
@@ -426,6 +435,7 @@ class ToolCallStream:
         self.completion._provider = provider.message
         if not provider.exact_numbers:
             self._loads, self._strict_loads = loads, strict_loads()
+            self._assembler.exact = self._source.exact
         pending = self._pending
         self._pending = []
         self.unread.clear()

@@ -81,7 +81,7 @@ class BlockProvider:
             self.assembler.extras(call, extras)
         self._add(index, call)
         if arguments is not None and arguments not in ("", {}):
-            self._whole[index] = arguments
+            self._whole[index] = self.assembler.exact(arguments)
             if isinstance(arguments, str):
                 self._append(call, arguments)
         return call

@@ -67,7 +67,9 @@ class GeminiInteractions(BlockProvider):
             self.close()
             self.assembler.end_mark(closes_blocks=True)
         elif kind == "error" or "error" in event:
-            self.assembler.error(event.get("error") or {k: v for k, v in event.items() if k not in ("event_type", "error")})
+            self.assembler.error(
+                event.get("error") or {k: v for k, v in event.items() if k not in ("event_type", "error")}
+            )
 
     def message(self, choice: int = 0) -> list[dict[str, Any]]:
         """The steps of the answer, to be put into the next request's `input` before the results of the calls. Of a

@@ -171,7 +171,7 @@ class OpenAIResponses:
     # ------------------------------------------------------------ items
 
     def _item_added(self, event: dict[str, Any]) -> None:
-        fields, index = event.get("item"), _number(event.get("output_index"))
+        fields, index = self._assembler.exact(event.get("item")), _number(event.get("output_index"))
         if not isinstance(fields, dict):
             return
         known = self._same_item(fields, index)
@@ -191,7 +191,7 @@ class OpenAIResponses:
             self._assembler.append(call, value)
 
     def _item_done(self, event: dict[str, Any]) -> None:
-        fields, index = event.get("item"), _number(event.get("output_index"))
+        fields, index = self._assembler.exact(event.get("item")), _number(event.get("output_index"))
         if not isinstance(fields, dict):
             return
         item = self._same_item(fields, index)
@@ -393,7 +393,7 @@ class OpenAIResponses:
 
     def _ended(self, event: dict[str, Any]) -> None:
         kind: str = event["type"].rpartition(".")[2]
-        response = event.get("response")
+        response = self._assembler.exact(event.get("response"))
         if not isinstance(response, dict):
             response = {}
         self._started(event)

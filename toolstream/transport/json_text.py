@@ -5,16 +5,20 @@ out the same. What it refuses and people send all the same is read again by the 
 control characters in strings, escapes of lone surrogates, numbers beyond a double. A text is read a few times at most.
 
 `exact_loads` is for messages that carry arguments as objects. `orjson` turns integers beyond 64 bits into floats; here
-they stay exact up to 4,300 digits (CPython's own limit), and are floats only beyond.
+they stay exact up to 4,300 digits (CPython's own limit), and are floats only beyond. Most messages of most protocols
+carry arguments as text, and few carry them as an object: so these are read fast, and where an object is found in one
+`JsonSource` gives what `exact_loads` makes of it.
 """
 
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Any
 
-__all__ = ["exact_loads", "loads", "strict_loads"]
+__all__ = ["JsonSource", "exact_loads", "loads", "strict_loads"]
 
 
 def _integer(digits: str) -> int | float:
@@ -78,3 +82,52 @@ def loads(text: str) -> Any:
         return strict_loads()(text)
     except ValueError:
         return exact_loads(text)
+
+
+_long_integer = re.compile(r"[0-9]{19}").search  # in 64 bits there is room for all that are shorter
+_long_integer_bytes = re.compile(rb"[0-9]{19}").search
+
+
+class JsonSource:
+    """The message being read, and the text that it was read from; who reads messages sets both."""
+
+    __slots__ = ("_exact", "_of", "text", "value")
+
+    def __init__(self) -> None:
+        self.text: str | bytes = ""
+        self.value: Any = None
+        self._of: Any = None  # the message that `_exact` is about
+        self._exact: dict[int, Any] = {}  # id of an object or list in it -> the same with integers exact
+
+    def exact(self, part: Any) -> Any:
+        """An object or list of the message with its integers exact; anything else as it is.
+
+        The message is read a second time if it has integers that are long enough to matter, however many parts are
+        asked for.
+        """
+        if self._of is not self.value:
+            self._of = self.value
+            self._exact = {}
+            found = _long_integer(self.text) if isinstance(self.text, str) else _long_integer_bytes(self.text)
+            if found:
+                with suppress(ValueError):  # some are nested too deeply for one reader and not for the other
+                    self._exact = _pairs(self.value, exact_loads(self.text))
+        return self._exact.get(id(part), part)
+
+    def clear(self) -> None:
+        """Let the message go."""
+        self.text, self.value, self._of, self._exact = "", None, None, {}
+
+
+def _pairs(value: Any, exact: Any) -> dict[int, Any]:
+    """The id of every container in a value, and its like in another reading of the same text."""
+    found = {}
+    work = [(value, exact)]
+    while work:
+        one, other = work.pop()
+        found[id(one)] = other
+        if isinstance(one, dict):
+            work += [(one[key], other[key]) for key in one if isinstance(one[key], (dict, list))]
+        else:
+            work += [(a, b) for a, b in zip(one, other, strict=True) if isinstance(a, (dict, list))]
+    return found
