@@ -142,6 +142,23 @@ def test_replace_with_the_same_text_does_nothing():
     assert arguments is shown
 
 
+def test_a_text_that_completes_half_a_character_goes_on():
+    stream = ToolCallArgumentsStream()
+    stream.append('{"a":"\ud83d')
+    assert stream.replace('{"a":"\U0001f600"}') == ('\ude00"}', {"a": "\U0001f600"})
+    assert stream.text == '{"a":"\U0001f600"}'
+    assert stream.finish() == ({"a": "\U0001f600"}, None)
+
+
+@pytest.mark.parametrize("other", ['{"a":"\U0001f900"}', '{"b":"\U0001f600"}', '{"a":"x"}', '{"a":"'])
+def test_a_text_with_another_character_starts_over(other):
+    stream = ToolCallArgumentsStream()
+    stream.append('{"a":"\ud83d')
+    assert stream.replace(other).delta is None
+    assert stream.text == other
+
+
+
 def test_replace_that_starts_over():
     stream = ToolCallArgumentsStream()
     first = stream.append('{"a":1}')

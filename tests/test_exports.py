@@ -1,6 +1,7 @@
 """The public names are these and no others; each can be imported and explains itself."""
 
 import inspect
+import typing
 
 import pytest
 
@@ -40,3 +41,12 @@ def test_public_methods_are_documented(name):
     if inspect.isclass(thing):
         methods = [key for key, value in vars(thing).items() if not key.startswith("_") and inspect.isroutine(value)]
         assert [key for key in methods if not getattr(thing, key).__doc__] == []
+
+
+@pytest.mark.parametrize("function", ["iter_events", "aiter_events", "assemble", "aassemble", "parse_partial_json"])
+def test_annotations_can_be_read_at_run_time(function):
+    assert "return" in typing.get_type_hints(getattr(toolstream, function))
+
+
+def test_an_event_is_one_of_seven_classes():
+    assert {event.__name__ for event in typing.get_args(toolstream.Event)} == set(PUBLIC["events"].split()) - {"Event"}

@@ -5,6 +5,7 @@ import gc
 import subprocess
 import sys
 import time
+from array import array
 from contextlib import aclosing, closing
 
 import pytest
@@ -260,8 +261,9 @@ def test_a_piece_that_passes_a_limit_is_not_handed_on(clock):
         list(StreamWatchdog(max_pieces=2, clock=clock).guard("abc"))
 
 
-def test_a_memoryview_has_its_size_in_bytes(clock):
-    wide = memoryview(bytes(16)).cast("Q")
+@pytest.mark.parametrize("wide", [memoryview(bytes(16)).cast("Q"), bytearray(16), array("Q", [1, 2]), "é" * 16])
+def test_a_buffer_has_its_size_in_bytes_and_a_text_in_characters(clock, wide):
+    assert list(StreamWatchdog(max_bytes=16, clock=clock).guard([wide, {}])) == [wide, {}]
     with pytest.raises(LimitExceededError, match="16 bytes"):
         list(StreamWatchdog(max_bytes=15, clock=clock).guard([wide]))
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from io import StringIO
 
-__all__ = ["TextBuffer", "join_halves"]
+__all__ = ["TextBuffer", "join_halves", "rest_after"]
 
 
 def join_halves(text: str) -> str:
@@ -18,6 +18,18 @@ def join_halves(text: str) -> str:
     if text.isascii():
         return text
     return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "surrogatepass")
+
+
+def rest_after(so_far: str, text: str) -> str | None:
+    """What `text` has after `so_far`, which may end in half a character; `None` if it does not go on from it."""
+    if text.startswith(so_far):
+        return text[len(so_far) :]
+    at = len(so_far) - 1
+    if text[at : at + 1] > "\uffff" and text.startswith(so_far[:-1]):
+        high, low = divmod(ord(text[at]) - 0x10000, 0x400)
+        if so_far[at] == chr(0xD800 + high):
+            return chr(0xDC00 + low) + text[at + 1 :]
+    return None
 
 
 class TextBuffer:

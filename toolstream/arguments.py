@@ -16,7 +16,7 @@ from typing import Any
 
 from toolstream._engine import StreamingJsonParser
 from toolstream._rules import DEAD, STEPS, get_field, is_blank, token_value
-from toolstream._text import TextBuffer
+from toolstream._text import TextBuffer, rest_after
 from toolstream.types import (
     MISSING,
     FinishedArguments,
@@ -91,8 +91,8 @@ class ToolCallArgumentsStream:
         so_far = self.text
         if text == so_far:
             return Replacement("", self._arguments)
-        if text.startswith(so_far):
-            delta = text[len(so_far) :]
+        delta = rest_after(so_far, text)
+        if delta is not None:
             return Replacement(delta, self.append(delta))
         self._parser = StreamingJsonParser()
         self._text = TextBuffer()

@@ -360,7 +360,7 @@ class StreamEnd:
         return {"type": self.type, "completion": self.completion.to_dict()}
 
 
-Event: TypeAlias = "ToolCallStart | ToolCallDelta | ToolCallEnd | TextDelta | ReasoningDelta | DefectFound | StreamEnd"
+Event: TypeAlias = ToolCallStart | ToolCallDelta | ToolCallEnd | TextDelta | ReasoningDelta | DefectFound | StreamEnd
 
 
 # ---------------------------------------------------------------- the JSON engine

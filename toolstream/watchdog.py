@@ -301,10 +301,13 @@ class _Alarm:
 
 
 def _size(piece: object) -> int:
-    """The size of a piece: bytes, or the characters of a text; anything else has none."""
-    if isinstance(piece, memoryview):
-        return piece.nbytes
-    return len(piece) if isinstance(piece, (bytes, bytearray, str)) else 0
+    """The size of a piece: the bytes of any buffer, or the characters of a text; anything else has none."""
+    if isinstance(piece, (bytes, str)):
+        return len(piece)
+    try:
+        return memoryview(piece).nbytes  # type: ignore[arg-type]
+    except TypeError:
+        return 0
 
 
 def _close(*sources: Any) -> None:
