@@ -7,14 +7,15 @@ with the next piece is kept back: the bytes of an unfinished character, a high h
 of a few modes (outside strings, inside one, inside a bare token, a comment, ...), by regular expressions over runs,
 never character by character where a run will do. Where it cannot decide before it has seen more (an unfinished escape,
 a lone `/`), the few characters in question are the *tail*: they are read again in front of the next piece. Everything
-else is read once.
+else is read once. A piece that only lengthens a string or a number, as most do, takes a short way (`_lengthen`).
 
 Invariants
 ----------
 * A container hangs in its parent from the moment it opens; its last member is the child that is open, if one is. A
   value string has its place, an empty string, from its opening quote on, unless it ends in the piece it began in.
-* Closed containers never change again, so snapshots and changes share them. A snapshot copies the open ones, from the
-  innermost outwards.
+* Closed containers never change again, so snapshots and changes share them. A snapshot copies the open ones. Where
+  these are large the copies in the last two snapshots are kept, and what nobody else holds of the older one, so that
+  nobody can see it change, is brought up to date instead: only its innermost container can have changed.
 * `_hidden` is the level of the outermost open container that stands where a name was expected, 0 without one. It is
   read like any other and shows nowhere.
 
@@ -30,6 +31,8 @@ from __future__ import annotations
 
 import codecs
 import re
+import sys
+from itertools import islice
 from json.decoder import scanstring  # type: ignore[attr-defined]
 from typing import Any
 
@@ -41,7 +44,9 @@ __all__ = ["JsonTracker", "StreamingJsonParser", "scan_bytes"]
 # modes: where the reader stands
 _OUTSIDE, _STRING, _TOKEN, _LINE_COMMENT, _BLOCK_COMMENT, _FENCE_LINE, _TAG, _IGNORE = range(8)
 
-_KEY_WANTED = (False, True, True, False, False, True, False, False, False, False)  # by grammar state
+# by grammar state
+_KEY_WANTED = (False, True, True, False, False, True, False, False, False, False)
+_IN_ORDER = (True, False, False, False, True, False, True, True, False, False)  # a value may stand here
 _AFTER_VALUE = (
     rules.END,
     rules.OBJECT_FIRST,
@@ -55,27 +60,34 @@ _AFTER_VALUE = (
     rules.END,
 )
 
+_CLOSES = {"}": (rules.OBJECT_FIRST, rules.OBJECT_COMMA), "]": (rules.ARRAY_FIRST, rules.ARRAY_COMMA)}
+_LITERALS = {"true": True, "false": False, "null": None}
+
+# by token state
+_IN_DIGITS = (rules.INTEGER, rules.FRACTION, rules.EXPONENT_DIGIT)  # any digit may follow, and nothing changes
+_NUMBERS = {rules.ZERO: int, rules.INTEGER: int, rules.FRACTION: float, rules.EXPONENT_DIGIT: float}
+_FOREIGN = rules.WORD * (rules.JSON_WORDS + 1)  # from here on words that JSON does not know
+
 _blanks = re.compile(r"[ \t\n\r]*").match
 _token_run = re.compile(r'[^ \t\n\r,:{}\[\]"]*').match
 _lenient_token_run = re.compile(r'[^ \t\n\r,:{}\[\]"\\/]*').match
-_digit_run = re.compile(r"[0-9]+").match
-_number = re.compile(r"-?(?:0|[1-9][0-9]*)(?:(\.[0-9]+)?([eE][+-]?[0-9]+)?)").fullmatch
-_whole_string = re.compile(r'"([^"\\\x00-\x1f]*)"').match
+_whole_token = re.compile(
+    r'(?:-?(?:0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)?|(true|false|null))(?=[ \t\n\r,:{}\[\]"])'
+).match
 _surrogate = re.compile("[\ud800-\udfff]").search
 _pairs = re.compile("[\ud800-\udbff][\udc00-\udfff]").sub
 
-# by quote: a run of plain characters; the same where the text has raw surrogate halves
-_plain_run = {'"': re.compile(r'[^"\\\x00-\x1f]*').match, "'": re.compile(r"[^'\\\x00-\x1f]*").match}
-_plain_run_halves = {
-    '"': re.compile('[^"\\\\\x00-\x1f\ud800-\udfff]*').match,
-    "'": re.compile("[^'\\\\\x00-\x1f\ud800-\udfff]*").match,
+# by quote: a run in a string that needs no thought; in double quotes with escapes that json's own scanner may decode,
+# no more of them than its stack should hold
+_plain = r"\\\x00-\x1f\ud800-\udfff]*"
+_runs = {
+    '"': re.compile(
+        rf'[^"{_plain}(?:\\(?:["\\/bfnrt]|u(?![dD][89a-fA-F])[0-9a-fA-F]{{4}}'
+        r"|u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2})"
+        rf'[^"{_plain}){{0,250}}'
+    ).match,
+    "'": re.compile(rf"[^'{_plain}").match,
 }
-# a run with escapes that json's own scanner may decode; no more of them than its stack should hold
-_escaped_run = re.compile(
-    r'[^"\\\x00-\x1f]*(?:\\(?:["\\/bfnrt]|u(?![dD][89a-fA-F])[0-9a-fA-F]{4}'
-    r"|u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2})"
-    r'[^"\\\x00-\x1f]*){1,250}'
-).match
 _unit = re.compile("\\\\u([0-9a-fA-F]{4})|([\ud800-\udfff])").match
 _low_half = re.compile("\\\\u([dD][c-fC-F][0-9a-fA-F]{2})|([\udc00-\udfff])").match
 _escape_begun = re.compile(r"(?:\\(?:u[0-9a-fA-F]{0,3})?)?").fullmatch
@@ -87,9 +99,54 @@ _fence_line_end = re.compile(r'[\n\r{\["]').search
 _tag_end = re.compile(r"[<>{}\[\]\n]").search
 _tag_begin = re.compile(r"[A-Za-z_!?|]").match
 
+# From these sizes on it pays to look for copies that can be used again. Nobody else holds them if the interpreter
+# counts no more references than for a sample; where threads run at the same time its counts are not exact.
+_MANY_MEMBERS = 500
+_MANY_LEVELS = 8
+_references: Any = getattr(sys, "getrefcount", None) if getattr(sys, "_is_gil_enabled", lambda: True)() else None
+
+
+def _counts(view: list[Any]) -> tuple[int, int]:
+    """The references to the outermost of some containers, each in the one before it, and the most to any of them."""
+    return _references(view[0]), max(map(_references, view))
+
+
+def _sample() -> list[Any]:
+    view: list[Any] = [[[]]]
+    view.append(view[0][0])
+    return view
+
+
+_UNHELD = _counts(_sample()) if _references else (0, 0)
+
+
+def _catch_up(copy: Any, container: Any) -> None:
+    """Make an earlier copy, not empty, of an open container equal to it: only the last of its members may be another
+    one, and there may be more.
+    """
+    size = len(copy)
+    if type(copy) is list:
+        copy[size - 1 :] = container[size - 1 :]
+    elif size > len(container):
+        copy.popitem()  # a scalar that had not ended
+    elif size == len(container):
+        key = next(reversed(container))
+        copy[key] = container[key]
+    else:
+        for key in reversed([*islice(reversed(container), len(container) - size + 1)]):
+            copy[key] = container[key]
+
 
 def _join(pair: re.Match[str]) -> str:
     return chr(0x10000 + ((ord(pair[0][0]) & 0x3FF) << 10) + (ord(pair[0][1]) & 0x3FF))
+
+
+def _value_of(whole: re.Match[str]) -> JsonValue:
+    """The value of a token of JSON."""
+    kind = whole.lastindex
+    if kind is None:
+        return rules.parse_integer(whole[0])
+    return float(whole[0]) if kind < 3 else _LITERALS[whole[0]]
 
 
 def _buffer(piece: object) -> bytes | bytearray | memoryview:
@@ -242,15 +299,20 @@ class StreamingJsonParser:
         "_is_fresh",
         "_is_key",
         "_is_reported",
+        "_is_simple",
         "_joined",
         "_key",
         "_length",
         "_lenient",
         "_limit",
+        "_low",
+        "_low_before",
         "_mark",
         "_max_depth",
         "_mode",
         "_mode_start",
+        "_newer",
+        "_older",
         "_open_fences",
         "_open_tags",
         "_outer",
@@ -322,6 +384,7 @@ class StreamingJsonParser:
         self._quote = '"'
         self._is_key = False
         self._is_reported = False
+        self._is_simple = False  # the string or number that is open may be lengthened by plain text
         self._is_fresh = False  # begun in the piece that is being read
         self._parts: list[str] = []
         self._mark = 0  # the parts from here on came with the piece that is being read
@@ -344,6 +407,10 @@ class StreamingJsonParser:
         # what is handed out, and the facts
         self._changes: list[JsonChange] | None = None
         self._shown: JsonValue = MISSING
+        self._older: list[Any] = []  # the copies of open containers in the last but one of the large snapshots
+        self._newer: list[Any] = []  # and in the last one
+        self._low = 0  # levels that have been open since the last one
+        self._low_before = 0  # and from the last but one to the last one
         self._dirty = False
         self._credit = 0
         self._error: tuple[int, int] | None = None
@@ -364,6 +431,12 @@ class StreamingJsonParser:
         Values whose path has more than 32 steps are not reported; a container at the limit is set a second time, with
         all of its content, when it closes. No value in a change is changed later.
         """
+        if self._is_simple and self._lengthen(piece):
+            if not self._is_reported:
+                return []
+            if self._string_path is None:
+                self._string_path = self._value_path()
+            return [("append", self._string_path, piece)]  # type: ignore[list-item]
         changes: list[JsonChange] = []
         self._changes = changes
         try:
@@ -374,7 +447,8 @@ class StreamingJsonParser:
 
     def feed(self, piece: str | bytes | bytearray | memoryview, /) -> None:
         """Read on like `append`, without the changes: faster where only snapshots or the end are of interest."""
-        self._take(piece)
+        if not (self._is_simple and self._lengthen(piece)):
+            self._take(piece)
 
     def snapshot(self) -> JsonValue:
         """The value as far as it is known; `MISSING` before there is one. It never changes after it was returned.
@@ -386,40 +460,79 @@ class StreamingJsonParser:
         if not self._dirty:
             return self._shown
         stack = self._stack
-        levels = self._hidden - 1 if self._hidden else len(stack)
-        is_open_string = self._mode == _STRING and not self._is_key and not self._hidden
-        cost = self._outer + len(stack[-1]) + 1 if stack else 0
-        value: JsonValue = MISSING
-        if is_open_string:
-            if self._length != self._joined:
-                cost += self._length // rules.STRING_DIVISOR
-        elif self._mode == _TOKEN and self._shows_pending and self._takes and self._token_state and not self._hidden:
-            value = self._pending()
-            cost += value is not MISSING
+        hidden = self._hidden
+        levels = hidden - 1 if hidden else len(stack)
+        size = cost = self._outer + len(stack[-1]) + 1 if stack else 0
+        mode = self._mode
+        is_open_string = mode == _STRING and not self._is_key and not hidden
+        if is_open_string and self._length != self._joined:
+            cost += self._length // rules.STRING_DIVISOR
         if cost > self._credit:
             return self._shown
-        self._credit -= cost
-        self._dirty = False
+        value: JsonValue = MISSING
         if is_open_string:
             if len(self._parts) != 1:
                 self._parts = ["".join(self._parts)]
-                self._mark = 1
             self._joined = self._length
             value = self._parts[0]
-        for level in range(levels - 1, -1, -1):
-            copy = stack[level].copy()
+        elif mode == _TOKEN and self._shows_pending and self._takes and self._token_state and not hidden:
+            value = self._pending()
             if value is not MISSING:
-                if level + 1 < levels:
-                    copy[self._steps[level + 1]] = value
-                elif type(copy) is dict:
-                    copy[self._key] = value
-                elif is_open_string:
-                    copy[-1] = value
-                else:
-                    copy.append(value)
-            value = copy
-        self._shown = self._root if value is MISSING else value
-        return self._shown
+                cost += 1
+                if cost > self._credit:
+                    return self._shown
+        self._credit -= cost
+        self._dirty = False
+        if not levels:
+            self._shown = self._root if value is MISSING else value
+            return self._shown
+        if (size > _MANY_MEMBERS or levels > _MANY_LEVELS) and _references and not self._duplicate_keys:
+            view = self._renew(levels)
+            shown = view[0]
+            copy = view[-1]
+        else:
+            shown = copy = stack[levels - 1].copy()
+            if levels > 1:
+                for level in range(levels - 1, 0, -1):
+                    inner = shown
+                    shown = stack[level - 1].copy()
+                    shown[self._steps[level]] = inner
+        self._shown = shown
+        if value is MISSING:
+            return shown
+        if is_open_string:
+            copy[self._key if type(copy) is dict else -1] = value
+        elif type(copy) is list:
+            copy.append(value)
+        else:
+            if self._key in copy:
+                self._newer = []  # the member that this scalar hides would have to come back
+            copy[self._key] = value
+        return shown
+
+    def _renew(self, levels: int) -> list[Any]:
+        """Copies of the open containers, each in the one before it, made of the older view if nobody else holds it."""
+        stack = self._stack
+        view = self._older
+        open_since = min(self._low, self._low_before)
+        del view[open_since:]
+        if view and _counts(view) <= _UNHELD:
+            if view[-1]:
+                _catch_up(view[-1], stack[open_since - 1])
+            else:
+                view.pop()
+        else:
+            view = []
+        for level in range(len(view), levels):
+            copy = stack[level].copy()
+            if level:
+                view[-1][self._steps[level]] = copy
+            view.append(copy)
+        self._older = self._newer
+        self._newer = view
+        self._low_before = self._low
+        self._low = levels
+        return view
 
     @property
     def complete(self) -> bool:
@@ -499,22 +612,52 @@ class StreamingJsonParser:
 
     # ------------------------------------------------------------ pieces
 
+    def _lengthen(self, piece: Any) -> bool:
+        """Take a piece that only makes the open string or number longer; say whether it is such a one."""
+        if type(piece) is not str or not piece:
+            return False
+        length = len(piece)
+        if self._mode == _STRING:
+            if not piece.isprintable() or "\\" in piece or self._quote in piece:
+                return False
+            self._parts.append(piece)
+            self._length += length
+            if not self._is_key:
+                self._dirty = True
+        else:
+            if not piece.isdigit() or not piece.isascii():
+                return False
+            self._token.append(piece)
+            self._token_length += length
+            if self._shows_pending:
+                self._dirty = True
+        self._position += length
+        self._credit += rules.APPEND_CREDIT + rules.CHARACTER_CREDIT * length
+        return True
+
     def _take(self, piece: object) -> None:
+        self._is_simple = False
         if self._limit is not None:
             self._refuse()
-        text = self._text(piece)
+        if type(piece) is str and piece.isascii() and self._decoder is None and not self._half:
+            text = piece
+        else:
+            text = self._text(piece)
         self._credit += rules.APPEND_CREDIT + rules.CHARACTER_CREDIT * len(text)
         if not text:
             return
-        try:
-            self._read(text)
-        finally:
-            if self._mode == _STRING:
-                if not self._is_key:
-                    self._report_string()
-                self._is_fresh = False
-                self._mark = len(self._parts)
-        if self._limit is not None:
+        self._is_fresh = False
+        self._mark = len(self._parts)
+        self._read(text)
+        mode = self._mode
+        if mode == _STRING:
+            if self._is_reported and self._changes is not None:
+                self._report_string(self._changes)
+            self._is_simple = self._decoder is None and not self._tail and not self._half
+        elif mode == _TOKEN:
+            if self._takes and self._token_state in _IN_DIGITS:
+                self._is_simple = self._decoder is None and not self._tail and not self._half
+        elif self._limit is not None:
             self._refuse()
 
     def _refuse(self) -> None:
@@ -558,9 +701,6 @@ class StreamingJsonParser:
         if self._tail:
             text = self._tail + text
             self._tail = ""
-        plain_run = _plain_run
-        if not text.isascii() and _surrogate(text):
-            plain_run = _plain_run_halves
         i, n = 0, len(text)
         if base == 0 and text[0] == "\ufeff":
             self._deviate(0, rules.NO_MARK)
@@ -569,20 +709,16 @@ class StreamingJsonParser:
         while i < n:
             mode = self._mode
             if mode == _OUTSIDE:
-                i = _blanks(text, i).end()  # type: ignore[union-attr]
-                if i == n:
-                    return
                 character = text[i]
                 state = self._state
-                if state == rules.END:
+                if character in " \t\n\r":
+                    i += 1
+                    if i < n and text[i] in " \t\n\r":
+                        i = _blanks(text, i).end()  # type: ignore[union-attr]
+                elif state == rules.END:
                     i = self._after_root(text, i, base)
                 elif character == '"':
-                    if plain_run is _plain_run and (match := _whole_string(text, i)):
-                        self._whole_string(match[1], base + i, base + match.end())
-                        i = match.end()
-                    else:
-                        self._begin_string(character, base + i)
-                        i += 1
+                    i = self._begin_string(text, i, base)
                 elif character == ",":
                     if state == rules.OBJECT_COMMA:
                         self._state = rules.OBJECT_KEY
@@ -614,7 +750,7 @@ class StreamingJsonParser:
                 else:
                     i = self._begin_token(text, i, base)
             elif mode == _STRING:
-                i = self._read_string(text, i, base, plain_run[self._quote])
+                i = self._read_string(text, i, base)
             elif mode == _TOKEN:
                 i = self._read_token(text, i, base)
             elif mode == _IGNORE:
@@ -630,25 +766,19 @@ class StreamingJsonParser:
     def _begin_value(self, offset: int) -> bool:
         """A value begins; say whether its position takes it, and note what should have come before it."""
         state = self._state
-        if state == rules.OBJECT_COLON:
-            self._deviate(offset, state)
-            self._repair(offset, rules.MISSING_COLON)
-        elif state == rules.ARRAY_COMMA:
-            self._deviate(offset, state)
-            self._repair(offset, rules.MISSING_COMMA)
-        elif _KEY_WANTED[state]:
-            self._deviate(offset, state)
+        if _IN_ORDER[state]:
+            return True
+        self._deviate(offset, state)
+        if _KEY_WANTED[state]:
             return False
+        self._repair(offset, rules.MISSING_COLON if state == rules.OBJECT_COLON else rules.MISSING_COMMA)
         return True
 
-    def _begin_key(self, offset: int) -> None:
-        if self._state == rules.OBJECT_COMMA:
-            self._deviate(offset, rules.OBJECT_COMMA)
-            self._repair(offset, rules.MISSING_COMMA)
-
-    def _place(self, value: JsonValue) -> None:
-        """Put a value where it belongs; the state is that after it."""
+    def _place(self, value: JsonValue, shown: JsonValue) -> None:
+        """Put a value where it belongs, and report it as `shown` unless that is MISSING; the state is that after it."""
         state = self._state
+        self._state = _AFTER_VALUE[state]
+        self._dirty = True
         if state == rules.ROOT:
             self._root = value
             self._prose = False  # it was in front of the value
@@ -661,76 +791,77 @@ class StreamingJsonParser:
                 container[self._key] = value
                 if len(container) == size:
                     self._duplicate_keys += 1
-        self._state = _AFTER_VALUE[state]
-        self._dirty = True
+        if self._changes is not None and shown is not MISSING and (path := self._value_path()) is not None:
+            self._changes.append(("set", path, shown))
 
     def _path(self) -> JsonPath:
         """The path of the innermost container, built once."""
         paths = self._paths
-        if not paths:
-            paths.append(())
-        while len(paths) < len(self._stack):
-            paths.append((*paths[-1], self._steps[len(paths)]))
+        if len(paths) < len(self._stack):
+            if not paths:
+                paths.append(())
+            while len(paths) < len(self._stack):
+                paths.append((*paths[-1], self._steps[len(paths)]))
         return paths[-1]
 
     def _value_path(self) -> JsonPath | None:
         """The path of the value placed last, None if it is not reported."""
-        if self._hidden or len(self._stack) > rules.REPORT_DEPTH:
+        stack = self._stack
+        if self._hidden or len(stack) > rules.REPORT_DEPTH:
             return None
-        if not self._stack:
+        if not stack:
             return ()
-        container = self._stack[-1]
-        return (*self._path(), self._key if type(container) is dict else len(container) - 1)
+        container = stack[-1]
+        path = self._paths[-1] if len(self._paths) == len(stack) else self._path()
+        return (*path, self._key if type(container) is dict else len(container) - 1)
 
     def _open(self, container: Any, state: int, offset: int) -> bool:
         """Open a container, or return False if that passes the limit."""
-        if self._max_depth is not None and len(self._stack) >= self._max_depth:
+        stack = self._stack
+        if self._max_depth is not None and len(stack) >= self._max_depth:
             self._limit = self._position = offset
             return False
         if self._begin_value(offset):
-            self._place(container)
-            if self._changes is not None and (path := self._value_path()) is not None:
-                self._changes.append(("set", path, type(container)()))
+            self._place(container, type(container)())
         else:
             self._repair(offset, rules.DROPPED_VALUE)
             self._dirty = True
             if not self._hidden:
-                self._hidden = len(self._stack) + 1
+                self._hidden = len(stack) + 1
         step: Any = None
-        if self._stack:
-            parent = self._stack[-1]
+        if stack:
+            parent = stack[-1]
             step = self._key if type(parent) is dict else len(parent) - 1
             self._outer += len(parent) + 1
         self._steps.append(step)
         self._resume.append(self._state)
-        self._stack.append(container)
+        stack.append(container)
         self._state = state
         return True
 
     def _close(self, character: str, offset: int) -> None:
         state = self._state
-        if state == rules.ROOT:
-            self._deviate(offset, state)
-            self._repair(offset, rules.STRAY_CLOSER)
-            return
         stack = self._stack
-        container = stack[-1]
-        if (type(container) is dict) != (character == "}"):
+        if state not in _CLOSES[character]:
             self._deviate(offset, state)
-            self._repair(offset, rules.MISMATCHED_CLOSER)
-        elif state == rules.OBJECT_KEY or state == rules.ARRAY_VALUE:
-            self._deviate(offset, state)
-            self._repair(offset, rules.TRAILING_COMMA)
-        elif state == rules.OBJECT_COLON or state == rules.OBJECT_VALUE:
-            self._deviate(offset, state)
-            self._repair(offset, rules.MISSING_VALUE)
+            if not stack:
+                self._repair(offset, rules.STRAY_CLOSER)
+                return
+            if (type(stack[-1]) is dict) != (character == "}"):
+                self._repair(offset, rules.MISMATCHED_CLOSER)
+            elif state == rules.OBJECT_KEY or state == rules.ARRAY_VALUE:
+                self._repair(offset, rules.TRAILING_COMMA)
+            else:
+                self._repair(offset, rules.MISSING_VALUE)
         level = len(stack)
         if self._changes is not None and not self._hidden and level <= rules.REPORT_DEPTH + 1:
             if level == rules.REPORT_DEPTH + 1:
-                self._changes.append(("set", self._path(), container))
+                self._changes.append(("set", self._path(), stack[-1]))
             if self._report_ends:
                 self._changes.append(("end", self._path(), None))
         stack.pop()
+        if level <= self._low:
+            self._low = level - 1
         if len(self._paths) == level:
             self._paths.pop()
         self._steps.pop()
@@ -741,6 +872,7 @@ class StreamingJsonParser:
             self._outer -= len(stack[-1]) + 1
         else:
             self._root_end = offset + 1
+            self._older = self._newer = []
         self._dirty = True
 
     def _extra_comma(self, offset: int) -> None:
@@ -754,56 +886,78 @@ class StreamingJsonParser:
 
     # ------------------------------------------------------------ strings
 
-    def _whole_string(self, value: str, start: int, end: int) -> None:
-        """A string that the piece holds from quote to quote, without escapes."""
+    def _begin_string(self, text: str, i: int, base: int) -> int:
+        """Read what begins with a quote at `i`."""
         state = self._state
-        if _KEY_WANTED[state]:
-            self._begin_key(start)
-            self._key = value
-            self._state = rules.OBJECT_COLON
-            return
-        self._begin_value(start)
-        self._place(value)
-        if self._state == rules.END:
-            self._root_end = end
-        if self._changes is not None and (path := self._value_path()) is not None:
-            self._changes.append(("set", path, value))
-            if self._report_ends:
+        quote = text[i]
+        is_key = _KEY_WANTED[state]
+        if is_key:
+            if state == rules.OBJECT_COMMA:
+                self._deviate(base + i, state)
+                self._repair(base + i, rules.MISSING_COMMA)
+        elif not _IN_ORDER[state]:
+            self._begin_value(base + i)
+        end = text.find(quote, i + 1)
+        part = text[i + 1 :] if end < 0 else text[i + 1 : end]
+        is_plain = part.isprintable() and "\\" not in part
+        if is_plain and end > 0:
+            if is_key:
+                self._key = part
+                self._state = rules.OBJECT_COLON
+                return end + 1
+            self._place(part, part)
+            if not self._stack:
+                self._root_end = base + end + 1
+            if self._report_ends and self._changes is not None and (path := self._value_path()) is not None:
                 self._changes.append(("end", path, None))
-
-    def _begin_string(self, quote: str, offset: int) -> None:
-        self._quote = quote
-        self._is_key = _KEY_WANTED[self._state]
-        if self._is_key:
-            self._begin_key(offset)
-        else:
-            self._begin_value(offset)
-            self._place("")
-            self._is_reported = not self._hidden and len(self._stack) <= rules.REPORT_DEPTH
+            return end + 1
         self._mode = _STRING
+        self._quote = quote
+        self._is_key = is_key
         self._is_fresh = True
         self._string_path = None
         self._mark = self._length = self._joined = 0
+        if is_key:
+            self._is_reported = False
+        else:
+            self._place("", MISSING)
+            self._is_reported = not self._hidden and len(self._stack) <= rules.REPORT_DEPTH
+        if not is_plain:
+            return i + 1
+        if part:
+            self._parts.append(part)
+            self._length = len(part)
+        return len(text)
 
-    def _read_string(self, text: str, i: int, base: int, plain_run: Any) -> int:
+    def _read_string(self, text: str, i: int, base: int) -> int:
         n = len(text)
+        quote = self._quote
         parts = self._parts
+        end = text.find(quote, i)
+        part = text[i:] if end < 0 else text[i:end]
+        if part.isprintable() and "\\" not in part:
+            if part:
+                parts.append(part)
+                self._grow(len(part))
+            if end < 0:
+                return n
+            self._end_string(base + end + 1)
+            return end + 1
+        run = _runs[quote]
         grown = 0
         while True:
-            end = plain_run(text, i).end()
+            end = run(text, i).end()  # type: ignore[union-attr]
             if end > i:
-                if end < n and text[end] == "\\" and plain_run is _plain_run['"'] and (run := _escaped_run(text, i)):
-                    part: str = scanstring(run[0] + '"', 0)[0]
-                    end = run.end()
-                else:
-                    part = text[i:end]
+                part = text[i:end]
+                if "\\" in part:
+                    part = scanstring(part + '"', 0)[0]
                 parts.append(part)
                 grown += len(part)
                 i = end
             if i == n:
                 break
             character = text[i]
-            if character == self._quote:
+            if character == quote:
                 self._grow(grown)
                 self._end_string(base + i + 1)
                 return i + 1
@@ -876,36 +1030,43 @@ class StreamingJsonParser:
             else:
                 container = self._stack[-1]
                 container[self._key if type(container) is dict else -1] = value
-            path = self._report_string()
-            if path is not None and self._report_ends and self._changes is not None:
-                self._changes.append(("end", path, None))
+            if self._is_reported and self._changes is not None:
+                path = self._report_string(self._changes)
+                if self._report_ends:
+                    self._changes.append(("end", path, None))
         self._parts = []
 
-    def _report_string(self) -> JsonPath | None:
-        """Report what this piece has brought of a value string. Return its path, None if it is not reported."""
-        if self._changes is None or not self._is_reported:
-            return None
-        if self._string_path is None:
-            self._string_path = self._value_path()
-            assert self._string_path is not None
-        text = "".join(self._parts[self._mark :])
+    def _report_string(self, changes: list[JsonChange]) -> JsonPath:
+        """Report what this piece has brought of a value string, and return its path."""
+        path = self._string_path
+        if path is None:
+            path = self._string_path = self._value_path()
+            assert path is not None
+        parts = self._parts
+        text = parts[-1] if len(parts) == self._mark + 1 else "".join(parts[self._mark :])
         if self._is_fresh:
-            self._changes.append(("set", self._string_path, text))
+            changes.append(("set", path, text))
         elif text:
-            self._changes.append(("append", self._string_path, text))
-        return self._string_path
+            changes.append(("append", path, text))
+        return path
 
     # ------------------------------------------------------------ tokens
 
     def _begin_token(self, text: str, i: int, base: int) -> int:
-        self._takes = not _KEY_WANTED[self._state]
+        state = self._state
+        in_order = _IN_ORDER[state]
+        if in_order and (whole := _whole_token(text, i)):
+            end = whole.end()
+            self._scalar(_value_of(whole), base + end)
+            return end
         character = text[i]
         first = rules.STEPS[rules.DEAD].get(character, rules.DEAD)
-        if not (first and rules.is_json_token(first)):
-            self._deviate(base + i, self._state)
-        self._begin_value(base + i)
+        if not rules.DEAD < first < _FOREIGN:
+            self._deviate(base + i, state)
+        self._takes = in_order or self._begin_value(base + i)
         self._mode = _TOKEN
         self._mode_start = base + i
+        self._is_reported = False
         self._token_state = rules.DEAD
         self._token_is_number = character in "-0123456789"
         self._token_length = 0
@@ -938,8 +1099,13 @@ class StreamingJsonParser:
                 return end
         else:
             end = _token_run(text, i).end()  # type: ignore[union-attr]
-        self._grow_token(text, i, end, base)
-        if end < n:
+        if end == n:
+            self._grow_token(text, i, end, base)
+        elif self._takes and self._token_state and (whole := _whole_token("".join(self._token) + text[i : end + 1])):
+            self._mode = _OUTSIDE
+            self._scalar(_value_of(whole), base + end)
+        else:
+            self._grow_token(text, i, end, base)
             self._end_token(base + end)
         return end
 
@@ -953,28 +1119,25 @@ class StreamingJsonParser:
         state = self._token_state
         if not state and not is_first:
             return  # dead
-        start = i
+        part = text[i:end]
+        if state in _IN_DIGITS and part.isdigit() and part.isascii():
+            self._token.append(part)
+            return
         steps = rules.STEPS
-        while i < end:
-            if state == rules.INTEGER or state == rules.FRACTION or state == rules.EXPONENT_DIGIT:
-                digits = _digit_run(text, i, end)
-                if digits:
-                    i = digits.end()
-                    if i == end:
-                        break
-            following = steps[state].get(text[i], rules.DEAD)
-            if not (following and rules.is_json_token(following)) and (i > start or not is_first):
-                self._deviate(base + i, rules.expected_in_token(state))
-            if not following:
-                if i > start or not is_first:
-                    self._drop()
-                self._token_state = rules.DEAD
-                self._token.clear()
-                return
+        for at, character in enumerate(part, i):
+            following = steps[state].get(character, rules.DEAD)
+            if not rules.DEAD < following < _FOREIGN:
+                if at > i or not is_first:
+                    self._deviate(base + at, rules.expected_in_token(state))
+                if not following:
+                    if at > i or not is_first:
+                        self._drop()
+                    self._token_state = rules.DEAD
+                    self._token.clear()
+                    return
             state = following
-            i += 1
         self._token_state = state
-        self._token.append(text[start:end])
+        self._token.append(part)
 
     def _drop(self) -> None:
         """The open token can be no value: note it at once."""
@@ -986,7 +1149,9 @@ class StreamingJsonParser:
         """What shows of the open token."""
         if self._token_length > rules.PENDING_LIMIT:
             return MISSING
-        return rules.pending_value("".join(self._token), self._token_state, self._lenient and not self._prose)
+        text = "".join(self._token)
+        make = _NUMBERS.get(self._token_state)
+        return make(text) if make else rules.pending_value(text, self._token_state, self._lenient and not self._prose)
 
     def _end_token(self, end: int) -> None:
         self._mode = _OUTSIDE
@@ -1010,16 +1175,19 @@ class StreamingJsonParser:
             return
         self._dirty = True
         if value is MISSING:
+            self._older = self._newer = []  # it may have shown in them
             if self._state != rules.ROOT:
                 self._state = _AFTER_VALUE[self._state]
             return
+        self._scalar(value, end)
+
+    def _scalar(self, value: JsonValue, end: int) -> None:
+        """A number or literal has ended."""
         if type(value) is float and value in (rules.INFINITY, -rules.INFINITY):
             self._overflow_count += 1
-        self._place(value)
-        if self._state == rules.END:
+        self._place(value, value)
+        if not self._stack:
             self._root_end = end
-        if self._changes is not None and (path := self._value_path()) is not None:
-            self._changes.append(("set", path, value))
 
     # ------------------------------------------------------------ what lenient reading adds
 
@@ -1031,9 +1199,9 @@ class StreamingJsonParser:
         if character == "'":
             if not self._prose:
                 self._deviate(offset, self._state)
-                self._begin_string(character, offset)
+                end = self._begin_string(text, i, base)
                 self._repair(offset, rules.SINGLE_QUOTES)
-                return i + 1
+                return end
         elif character == "\\":
             self._deviate(offset, self._state)
             if not following:
