@@ -1,5 +1,6 @@
 """The registry of protocols, recognition, and the one form that events of every origin are brought into."""
 
+import collections
 import dataclasses
 import enum
 import json
@@ -7,7 +8,9 @@ import struct
 import subprocess
 import sys
 from base64 import b64encode
-from types import SimpleNamespace
+from fractions import Fraction
+from types import MappingProxyType, SimpleNamespace
+from typing import Any, NamedTuple
 from zlib import crc32
 
 import pytest
@@ -203,9 +206,116 @@ class Slotted:
         self.index = index
 
 
-def test_a_dict_is_taken_as_it_is():
-    event = {"a": SimpleNamespace(b=1)}
+def test_a_dict_of_plain_values_is_taken_as_it_is():
+    event = {"a": [{"b": None}, 1.5, True], "bytes": b"x"}
+    event["me"] = event
     assert plain(event) is event
+
+
+def test_objects_inside_a_dict_become_plain_and_the_dict_stays_as_it_was():
+    inner = SimpleNamespace(args={"x": SimpleNamespace(y=1)})
+    event = {"a": [{"b": inner}], "kept": {"c": 1}}
+    assert plain(event) == {"a": [{"b": {"args": {"x": {"y": 1}}}}], "kept": {"c": 1}}
+    assert event == {"a": [{"b": inner}], "kept": {"c": 1}}
+    assert inner.args["x"] == SimpleNamespace(y=1)
+
+
+class Base:
+    __slots__ = ("first",)
+
+    def __init__(self, first, second):
+        self.first, self.second = first, second
+
+
+class Derived(Base):
+    __slots__ = ("_private", "second")
+
+
+class OneSlot:
+    __slots__ = "only"
+
+    def __init__(self):
+        self.only = 1
+
+
+@dataclasses.dataclass(slots=True)
+class SlottedBase:
+    first: int
+
+
+@dataclasses.dataclass(slots=True)
+class SlottedDerived(SlottedBase):
+    second: int
+
+
+class Computed:
+    def __init__(self):
+        self._raw = {"first": 1, "second": [b"a"]}
+
+    first = property(lambda self: self._raw["first"])
+    second = property(lambda self: self._raw["second"])
+    broken = property(lambda self: self._raw["third"])
+    snapshot = property(lambda self: self._raw)
+
+
+class Pair(NamedTuple):
+    first: int
+    second: Any
+
+
+class Plain(enum.Enum):
+    STOP = 1
+    WORD = "word"
+
+
+class Number(enum.IntEnum):
+    STOP = 1
+
+
+class Rows(collections.UserList):
+    pass
+
+
+@pytest.mark.parametrize(
+    ("value", "wanted"),
+    [
+        (Derived(1, 2), {"first": 1, "second": 2}),
+        (OneSlot(), {"only": 1}),
+        (SlottedDerived(1, 2), {"first": 1, "second": 2}),
+        (Computed(), {"first": 1, "second": ["YQ=="]}),
+        (Pair(1, Pair(2, 3)), {"first": 1, "second": {"first": 2, "second": 3}}),
+        (collections.UserDict({"a": SimpleNamespace(b=1)}), {"a": {"b": 1}}),
+        (collections.OrderedDict(a=1), {"a": 1}),
+        (MappingProxyType({"a": (1,)}), {"a": [1]}),
+        (Rows([SimpleNamespace(b=1)]), [{"b": 1}]),
+        (Plain.STOP, "STOP"),
+        (Plain.WORD, "word"),
+        (Number.STOP, "STOP"),
+        (bytearray(b"a"), "YQ=="),
+        (Fraction(1, 2), Fraction(1, 2)),
+    ],
+    ids=lambda value: type(value).__name__,
+)
+def test_objects_of_every_make_have_their_fields_read(value, wanted):
+    assert plain(value) == wanted
+    assert plain(SimpleNamespace(inner=[value])) == {"inner": [wanted]}
+    assert plain({"inner": [value]}) == {"inner": [wanted]}
+
+
+def test_the_fields_of_a_derived_struct_are_all_read():
+    msgspec = pytest.importorskip("msgspec")
+    base = msgspec.defstruct("base", [("first", int)])
+    derived = msgspec.defstruct("derived", [("second", Any)], bases=(base,))
+    assert plain(derived(1, derived(2, 3))) == {"first": 1, "second": {"first": 2, "second": 3}}
+
+
+def test_values_that_are_made_when_asked_for_are_not_taken_for_one_another():
+    class Maker:
+        a = property(lambda self: SimpleNamespace(name="a"))
+        b = property(lambda self: SimpleNamespace(name="b"))
+        c = property(lambda self: SimpleNamespace(name="c"))
+
+    assert plain([Maker() for _ in range(50)]) == [{name: {"name": name} for name in "abc"}] * 50
 
 
 def test_objects_become_dicts_and_lists():

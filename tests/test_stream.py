@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from chat import call, delta, entry, finish, read
-from protocol_helpers import brief, codes
+from protocol_helpers import as_objects, brief, codes
 
 import toolstream
 from toolstream import (
@@ -174,6 +174,47 @@ def test_an_exception_of_boto3_ends_any_stream(provider, named):
     completion = stream_of(pieces, provider if named else None).completion
     assert completion.error == {"type": "modelStreamErrorException", "message": "no", "originalStatusCode": 424}
     assert (completion.finish_reason, codes(completion)[-1:]) == ("error", [("stream_error", None)])
+
+
+def _with_objects(events, wrap):
+    """Dicts with everything inside them as objects."""
+    return [{key: wrap(value) for key, value in event.items()} for event in events]
+
+
+OBJECTS = {
+    "openai-chat": [call(0, "a", "f", '{"x":'), call(0, arguments="1}"), finish()],
+    "anthropic": [
+        {"type": "ping"},
+        {"type": "message_start", "message": {"id": "m", "usage": {"input_tokens": 3}}},
+        {
+            "type": "content_block_start",
+            "index": 0,
+            "content_block": {"type": "tool_use", "id": "t", "name": "f", "input": {}},
+        },
+        {"type": "content_block_delta", "index": 0, "delta": {"type": "input_json_delta", "partial_json": '{"x":1}'}},
+        {"type": "content_block_stop", "index": 0},
+        {"type": "message_delta", "delta": {"stop_reason": "tool_use"}},
+        {"type": "message_stop"},
+    ],
+    "gemini": [{"candidates": [{"content": {"parts": [{"functionCall": {"name": "f", "args": {"x": 1}}}]}}]}],
+}
+
+
+@pytest.mark.parametrize("provider", OBJECTS)
+@pytest.mark.parametrize("plain_before", [0, 1, 2])
+def test_a_dict_may_hold_objects(provider, plain_before):
+    """As `dict(chunk)` of an SDK's object gives it; also after events in which there was nothing but plain values."""
+    plain, others = OBJECTS[provider][:plain_before], OBJECTS[provider][plain_before:]
+    for pieces in (
+        plain + _with_objects(others, as_objects),
+        [{"x": None}, *plain, *_with_objects(others, as_objects)],
+    ):
+        completion = stream_of(pieces, provider).completion
+        assert brief(completion) == [("f", {"x": 1}, "complete", True)]
+        assert codes(completion) == ([] if provider != "gemini" else [("stream_ended_early", None)])
+    pieces = _with_objects(others, as_objects)
+    if provider == "anthropic" and not plain_before:
+        assert stream_of(pieces, provider).completion.usage == {"input_tokens": 3}
 
 
 BIG = 123456789012345678901234567890

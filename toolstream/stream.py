@@ -72,6 +72,7 @@ class ToolCallStream:
         "_head",
         "_loads",
         "_max_pieces",
+        "_objects",
         "_pending",
         "_provider",
         "_ready",
@@ -109,11 +110,13 @@ class ToolCallStream:
         self._pending: list[dict[str, Any] | None] = []  # events until the protocol is recognised; `None`: the end mark
         self._feed: Callable[[dict[str, Any]], None]
         self._ready = False  # the protocol is known, pieces are welcome and not counted
+        self._objects = False  # dicts come with objects inside
         self._size = 0
         self.unread: list[Any] = []
         """The pieces fed while the protocol was not recognised, as they were given; empty once it is."""
         if provider is not None:
             self._use(provider_class(provider))
+            self._ready = False  # the first piece tells what pieces are like
 
     @property
     def completion(self) -> Completion:
@@ -143,6 +146,8 @@ class ToolCallStream:
             if self._ready and type(piece) is dict and (len(piece) > 1 or "choices" in piece or _DELTA in piece):
                 assembler.piece += 1
                 self._feed(piece)
+                if not assembler.events:
+                    self._look_inside(piece)
             elif self._ready and type(piece) is bytes:
                 assembler.piece += 1
                 if self._text_decoder is not None:
@@ -191,8 +196,11 @@ class ToolCallStream:
         if self._max_pieces is not None and number >= self._max_pieces:
             raise LimitExceededError(f"more than max_pieces={self._max_pieces} pieces")
         self._assembler.piece = number
+        self._ready = self._provider is not None and self._max_pieces is None and not self._objects
         if isinstance(piece, dict):
-            self._event(piece)
+            self._ready = self._ready and any(isinstance(value, (dict, list)) for value in piece.values())
+            if not self._look_inside(piece):
+                self._event(piece)
         elif isinstance(piece, (bytes, bytearray, memoryview)):
             self._bytes(bytes(piece))
         elif isinstance(piece, str):
@@ -206,6 +214,17 @@ class ToolCallStream:
             if not isinstance(event, dict):
                 raise TypeError(f"a piece must be bytes, str, a dict or an SDK's object, not {type(piece).__name__}")
             self._event(event)
+
+    def _look_inside(self, piece: dict[str, Any]) -> bool:
+        """Read a dict if it has objects inside. Who gives such a dict gives more: so this is asked of the first ones,
+        up to one with anything inside, and of those that nothing came of; of all others only after one that had."""
+        event = plain(piece)
+        if event is piece:
+            return False
+        self._objects = True
+        self._ready = False
+        self._event(event)
+        return True
 
     def _bytes(self, data: bytes) -> None:
         if self._provider is None:
@@ -445,7 +464,7 @@ class ToolCallStream:
             else:
                 provider.feed(event)
         self._feed = provider.feed
-        self._ready = self._max_pieces is None
+        self._ready = self._max_pieces is None and not self._objects
 
 
 def iter_events(pieces: Iterable[Any], provider: str | None = None, **options: Any) -> Iterator[Event]:

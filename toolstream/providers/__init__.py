@@ -42,8 +42,11 @@ protocol's. Built-in names cannot be taken over.
 from __future__ import annotations
 
 from binascii import a2b_base64, b2a_base64
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
+from enum import Enum
 from importlib import import_module
+from numbers import Number
 from typing import TYPE_CHECKING, Any, Protocol
 
 from toolstream.errors import UnknownProviderError
@@ -249,58 +252,80 @@ def recognise_last(events: Iterable[dict[str, Any]], framing: Framing | None, si
 
 
 def plain(event: Any) -> Any:
-    """An SDK's object as the plain dicts and lists that the wire would have given; a `dict` is returned as it is.
+    """An SDK's object as the plain dicts and lists that the wire would have given; a `dict` of nothing but such values
+    is returned as it is.
 
-    Works on pydantic models, dataclasses and anything with attributes, without knowing an SDK's class. Of a pydantic
-    model only the fields that were sent are taken (defaults that an SDK fills in would lie), under their names on the
-    wire; bytes become base64 text again. Dicts inside are plain already and not walked. `snapshot`, which stream
-    helpers grow with every event, is left out: reading it each time would cost the square of its length.
+    Works on pydantic models, dataclasses, mappings, sequences and anything with attributes, without knowing an SDK's
+    class. Of a pydantic model only the fields that were sent are taken (defaults that an SDK fills in would lie), under
+    their names on the wire; bytes become base64 text again, and members of an enumeration their word. `snapshot`, which
+    stream helpers grow with every event, is left out: reading it each time would cost the square of its length.
     """
-    if type(event) is dict:
+    if type(event) is dict and not _has_objects(event):
         return event
     root = [event]
-    copies: dict[int, Any] = {}  # of objects, by their id: one that is met again is the same again
+    copies: dict[int, tuple[Any, Any]] = {}  # id -> object and copy: one that is met again is the same again
     work: list[Any] = [root]
     while work:
         holder = work.pop()
         for key, value in list(holder.items() if isinstance(holder, dict) else enumerate(holder)):
             if type(value) in _PLAIN:
                 continue
-            copy = copies.get(id(value))
-            if copy is None:
+            known = copies.get(id(value))
+            if known is None:
                 copy = _copy(value)
                 if copy is value:
                     continue
                 if isinstance(copy, (dict, list)):
-                    copies[id(value)] = copy
+                    copies[id(value)] = (value, copy)
                     work.append(copy)
+            else:
+                copy = known[1]
             holder[key] = copy
     return root[0]
 
 
-_PLAIN = frozenset((str, int, float, bool, dict, type(None)))
+def _has_objects(event: dict[str, Any]) -> bool:
+    """Whether anything in a dict is not as `json` would give it, or bytes."""
+    seen: set[int] = set()
+    work: list[Any] = [event]
+    while work:
+        value = work.pop()
+        if id(value) in seen:
+            continue
+        seen.add(id(value))
+        for inner in value.values() if type(value) is dict else value:
+            kind = type(inner)
+            if kind is dict or kind is list:
+                work.append(inner)
+            elif kind not in _PLAIN and kind is not bytes:
+                return True
+    return False
+
+
+_PLAIN = frozenset((str, int, float, bool, type(None)))
 _CONSTANTS = ("type", "event_type")  # what tells models apart is sent, also where an SDK declares it as a default
 
 
 def _copy(value: Any) -> Any:
     """One level of an object as a dict or list; text and bytes in the form of the wire; anything else as it is."""
-    if isinstance(value, (list, tuple)):
-        return list(value)
+    if isinstance(value, Enum):
+        return value.value if isinstance(value.value, str) else value.name
     if isinstance(value, str):
-        return getattr(value, "value", value)  # an enumeration of words
-    if isinstance(value, bytes):
+        return str(value)
+    if isinstance(value, (bytes, bytearray)):
         return b2a_base64(value, newline=False).decode()
-    names: dict[str, Any] | None = getattr(value, "__dict__", None)
-    if names is None:
-        slots = getattr(type(value), "__slots__", ())
-        names = {name: getattr(value, name) for name in slots if hasattr(value, name)}
-        if not names:
-            return value
+    if isinstance(value, tuple) and hasattr(value, "_fields"):
+        return dict(zip(value._fields, value, strict=True))
     sent = getattr(value, "__pydantic_fields_set__", None)
     if sent is None:
-        return {name: v for name, v in names.items() if name[:1] != "_" and name != "snapshot"}
+        if isinstance(value, Mapping):
+            return dict(value)
+        if isinstance(value, Sequence):
+            return list(value)
+        return _attributes(value)
+    names = value.__dict__
     if names.get("is_unknown") is True and isinstance(names.get("raw"), dict):
-        return names["raw"]  # an SDK's stand-in for what it does not know
+        return dict(names["raw"])  # an SDK's stand-in for what it does not know
     aliases = _aliases(type(value))
     copy = {aliases.get(name, name): v for name, v in names.items() if name in sent and name != "snapshot"}
     for name in _CONSTANTS:
@@ -310,6 +335,31 @@ def _copy(value: Any) -> Any:
     if extra:
         copy.update(extra)
     return copy
+
+
+def _attributes(value: Any) -> Any:
+    """The public attributes of an object: those that it holds, else those that it computes; without any, itself."""
+    slots = [name for kind in reversed(type(value).__mro__) for name in _slots(kind)]
+    held = {name: getattr(value, name) for name in slots if hasattr(value, name)}
+    held |= getattr(value, "__dict__", {})
+    names = {name: v for name, v in held.items() if _is_public(name)}
+    if names or isinstance(value, (Number, type)):
+        return names or value
+    for kind in reversed(type(value).__mro__):
+        for name, member in vars(kind).items():
+            if isinstance(member, property) and _is_public(name):
+                with suppress(Exception):  # an attribute of a foreign object can raise anything
+                    names[name] = getattr(value, name)
+    return names if names or hasattr(value, "__dict__") else value
+
+
+def _slots(kind: type) -> Sequence[str]:
+    slots = kind.__dict__.get("__slots__", ())
+    return (slots,) if isinstance(slots, str) else tuple(slots)
+
+
+def _is_public(name: str) -> bool:
+    return name[:1] != "_" and name != "snapshot"
 
 
 _alias_cache: dict[type, dict[str, str]] = {}
