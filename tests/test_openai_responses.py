@@ -217,18 +217,128 @@ def test_one_call_id_on_two_items_is_made_distinct() -> None:
     assert [fields["call_id"] for fields in completion.message()] == [first.id, second.id]
 
 
-def test_missing_call_id_falls_back_to_the_item() -> None:
-    completion = responses(added(item(1, call_id=None)), delta(1, "{}"), COMPLETED)
-    assert completion.calls[0].id == "item_1"
-    completion = responses(added(item(1, call_id="", id="")), delta(None, "{}"), COMPLETED)
-    assert completion.calls[0].id
-    assert ("id_missing", 0) in codes(completion, "info")
+@pytest.mark.parametrize("kind", ["function_call", "custom_tool_call", "shell_call", "apply_patch_call"])
+def test_the_item_id_is_no_id_to_answer_with(kind: str) -> None:
+    for id_ in ("item_1", "", None, "null"):
+        completion = responses(added(item(1, kind, call_id=None, id=id_)), COMPLETED)
+        call = completion.calls[0]
+        assert call.id not in ("item_1", "", "null", None)
+        assert ("id_missing", 0) in codes(completion, "info")
+        assert [fields["call_id"] for fields in completion.message()] == [call.id]
 
 
-@pytest.mark.parametrize("index", ["0", None, True, [], {}, 1.5])
-def test_odd_indexes(index: Any) -> None:
-    completion = run("openai-responses", [added(item(1), index), delta(1, "{}", index), COMPLETED])
+def test_call_id_that_comes_late() -> None:
+    begin = [added(item(1, call_id=None))]
+    for last in (item_done(item(1, arguments="{}")), ended(output=[item(1, arguments="{}")])):
+        completion = responses(*begin, last, COMPLETED)
+        assert (completion.calls[0].id, completion.calls[0].provider_id) == ("call_1", None)
+        assert ("id_late", 0) in codes(completion, "info")
+        assert completion.message()[0]["call_id"] == "call_1"
+        completion = run("openai-responses", [*begin, delta(1, "{"), delta(1, "}"), last], new_id=lambda: "made")
+        assert (completion.calls[0].id, completion.calls[0].provider_id) == ("made", "call_1")
+        assert completion.message()[0]["call_id"] == "made"
+    approval = item(1, "mcp_approval_request", name="send", arguments="{}", call_id=None)
+    assert responses(added(approval), item_done(approval), COMPLETED).calls[0].id == "item_1"
+
+
+def test_a_known_item_id_decides_whatever_the_call_id_says() -> None:
+    again = item(1, call_id="call_9", arguments="{}")
+    for last in ([item_done(again)], [ended(output=[again])], [item_done(again, 7), ended(output=[again])]):
+        completion = responses(added(item(1)), *last, COMPLETED)
+        assert brief(completion) == [("tool1", {}, "complete", True)]
+        assert completion.calls[0].id == "call_1"
+        assert ("id_changed", 0) in codes(completion)
+        assert [fields["call_id"] for fields in completion.message()] == ["call_1"]
+    completion = responses(added(item(1)), item_done(item(1, arguments="{}")), item_done(again), COMPLETED)
+    assert (len(completion.calls), codes(completion)) == (1, [("id_changed", 0)])
+
+
+def test_the_place_decides_where_no_id_is_known() -> None:
+    again = item(1, id="item_9", call_id="call_9", arguments='{"x":1}')
+    for events in (
+        [item_done(again)],
+        [ended(output=[again])],
+        [item_done(again), ended(output=[again])],
+        [delta(1, '{"x":1}'), item_done(item(1, arguments='{"x":1}')), ended(output=[again])],
+    ):
+        completion = responses(added(item(1)), *events, COMPLETED)
+        assert brief(completion) == [("tool1", {"x": 1}, "complete", True)]
+        assert completion.calls[0].id == "call_1"
+        assert ("id_changed", 0) in codes(completion)
+
+
+def test_a_place_says_nothing_about_another_call() -> None:
+    first = [added(item(1)), item_done(item(1, arguments="{}"))]
+    for last in (item_done(item(2, arguments="{}")), ended(output=[item(2, arguments="{}")])):
+        assert [call.id for call in responses(*first, last, COMPLETED).calls] == ["call_1", "call_2"]
+    same_name = item(2, name="tool1", arguments="{}")
+    listed = ended(output=[same_name, item(1, arguments="{}")])
+    assert [call.id for call in responses(*first, listed).calls] == ["call_1", "call_2"]
+
+
+def test_an_item_id_that_is_used_again() -> None:
+    events = [
+        added(item(1, id="x"), 0),
+        added(item(2, id="x"), 1),
+        item_done(item(1, id="x", arguments='{"a":1}'), 0),
+        item_done(item(2, id="x", arguments='{"b":2}'), 1),
+        ended(output=[item(1, id="x", arguments='{"a":1}'), item(2, id="x", arguments='{"b":2}')]),
+    ]
+    completion = responses(*events)
+    assert brief(completion) == [("tool1", {"a": 1}, "complete", True), ("tool2", {"b": 2}, "complete", True)]
+    assert codes(completion) == []
+    completion = responses(added(item(1)), added(item(1, call_id="call_9")), delta(1, "{}"), COMPLETED)
+    assert (len(completion.calls), codes(completion)) == (1, [("id_changed", 0)])
+    completion = responses(added(item(1)), added(item(1, call_id="call_9", name="other")), COMPLETED)
+    assert [call.id for call in completion.calls] == ["call_1", "call_9"]
+
+
+def test_the_text_null_is_no_id() -> None:
+    none = {"id": "null", "call_id": "null"}
+    events = [
+        added(item(1, **none), 0),
+        added(item(2, **none), 1),
+        {**delta(None, '{"a":1}', 0), "item_id": "null"},
+        {**delta(None, '{"b":2}', 1), "item_id": "null", "call_id": "null"},
+        item_done(item(1, **none, arguments='{"a":1}'), 0),
+        ended(output=[item(1, **none, arguments='{"a":1}'), item(2, **none, arguments='{"b":2}')]),
+    ]
+    completion = responses(*events)
+    assert brief(completion) == [("tool1", {"a": 1}, "complete", True), ("tool2", {"b": 2}, "complete", True)]
+    assert codes(completion) == [("id_placeholder", 0), ("id_placeholder", 1)]
+
+
+@pytest.mark.parametrize("item_id", [None, "", "null"])
+def test_item_id_that_says_nothing(item_id: str | None) -> None:
+    completion = responses(added(item(1)), {**delta(1, "{}"), "item_id": item_id}, COMPLETED)
     assert brief(completion) == [("tool1", {}, "complete", True)]
+    assert ("item_id_missing", 0) in codes(completion, "info")
+
+
+@pytest.mark.parametrize("index", ["0", 0.0, None, True, [], {}, 1.5, "null", ""])
+def test_odd_indexes(index: Any) -> None:
+    for sent in (index, 0 if index != 0 else index):
+        completion = run("openai-responses", [added(item(1), sent), delta(1, "{}", index), COMPLETED])
+        assert brief(completion) == [("tool1", {}, "complete", True)]
+        assert completion.calls[0].index == (0 if sent in ("0", 0) else None)
+        assert (("index_type", 0) in codes(completion)) == (index not in (None, "null", ""))
+
+
+def test_indexes_of_many_digits_are_told_apart() -> None:
+    one, two = "12345678901234567890123", "12345678901234567890124"
+    events = [added(item(1, id=None), one), added(item(2, id=None), two), delta(None, '{"a":1}', one)]
+    completion = run("openai-responses", [*events, delta(None, '{"b":2}', two), COMPLETED])
+    assert brief(completion) == [("tool1", {"a": 1}, "complete", True), ("tool2", {"b": 2}, "complete", True)]
+    assert [call.index for call in completion.calls] == [int(one), int(two)]
+
+
+def test_a_name_that_changes() -> None:
+    for events in ([], [delta(1, '{"x":1}')]):
+        last = item_done(item(1, name="other", arguments='{"x":1}'))
+        completion = responses(added(item(1)), *events, last, COMPLETED)
+        assert brief(completion) == [("tool1", {"x": 1}, "complete", True)]
+        assert codes(completion) == [("name_changed", 0)]
+        assert completion.message()[0]["name"] == "tool1"
 
 
 def test_names_that_come_late() -> None:
@@ -288,9 +398,65 @@ def test_terminal_snapshot_repeats_nothing() -> None:
 
 
 def test_arguments_as_an_object() -> None:
-    completion = responses(added(item(1)), item_done(item(1, arguments={"x": 1})), COMPLETED)
+    whole = {"x": 1}
+    for events in (
+        [item_done(item(1, arguments=whole))],
+        [done(1, whole)],
+        [done(1, whole), item_done(item(1, arguments=whole))],
+        [delta(1, '{"x":'), done(1, whole), item_done(item(1, arguments='{"x":1}'))],
+        [delta(1, '{"x": 1}'), done(1, whole)],
+        [delta(1, whole), done(1, '{"x":1}')],
+        [ended(output=[item(1, arguments=whole)])],
+    ):
+        completion = responses(added(item(1)), *events, COMPLETED)
+        assert brief(completion) == [("tool1", whole, "complete", True)]
+        assert ("args_object", 0) in codes(completion, "info")
+        assert codes(completion) == []
+
+
+def test_arguments_that_only_the_announcement_has() -> None:
+    for value, arguments, status in (({"x": 1}, {"x": 1}, "complete"), ([1], None, "invalid"), (3, None, "invalid")):
+        for last in ([], [item_done(item(1, arguments=None))], [ended(output=[item(1)])]):
+            completion = responses(added(item(1, arguments=value)), *last, COMPLETED)
+            assert brief(completion) == [("tool1", arguments, status, status == "complete")]
+            infos = codes(completion, "info")
+            assert ("args_in_start", 0) in infos
+            assert ("args_object", 0) in infos
+    completion = responses(added(item(1, arguments={"x": 1})), delta(1, "{}"), COMPLETED)
+    assert brief(completion) == [("tool1", {}, "complete", True)]
+    assert ("args_in_start", 0) not in codes(completion, "info")
+
+
+def test_text_that_the_announcement_has() -> None:
+    for last in ([], [item_done(item(1, arguments='{"x":1}'))], [item_done(item(1))]):
+        completion = responses(added(item(1, arguments='{"x":1}')), *last, COMPLETED)
+        assert brief(completion) == [("tool1", {"x": 1}, "complete", True)]
+        assert codes(completion, "info", "warning", "error") == [("args_in_start", 0)]
+    completion = responses(added(item(1, arguments='{"x"')), delta(1, ":1}"), COMPLETED)
     assert brief(completion) == [("tool1", {"x": 1}, "complete", True)]
-    assert ("args_object", 0) in codes(completion, "info")
+    assert codes(completion, "info", "warning", "error") == []
+
+
+@pytest.mark.parametrize("value", [[], [1], "x", 3, False])
+def test_an_object_that_is_none(value: Any) -> None:
+    """What cannot be read is not a call without arguments."""
+    for kind, field in (("shell_call", "action"), ("apply_patch_call", "operation")):
+        completion = responses(added(item(1, kind)), item_done(item(1, kind, **{field: value})), COMPLETED)
+        assert [(call.status, call.executable) for call in completion.calls] == [("invalid", False)]
+
+
+def test_an_announced_object_is_not_whole() -> None:
+    stub = item(1, "local_shell_call", action={"type": "exec", "command": [], "env": {}})
+    for last in ([], [item_done(item(1, "local_shell_call"))]):
+        completion = responses(added(stub), *last, COMPLETED)
+        assert brief(completion) == [("local_shell_call", None, "incomplete", False)]
+        assert codes(completion) == [("args_truncated", 0)]
+
+
+def test_text_only_in_the_done_event() -> None:
+    completion = responses(added(item(1)), done(1, "{}"), item_done(item(1, arguments="{}")), COMPLETED)
+    assert codes(completion, "info", "warning", "error") == [("snapshot_only", 0)]
+    assert completion.defect_count == 1
 
 
 # ---------------------------------------------------------------- ends
@@ -335,6 +501,25 @@ def test_reasons_of_an_incomplete_response(reason: str, meaning: str) -> None:
     completion = responses(added(item(1)), ended("incomplete", incomplete_details={"reason": reason}))
     assert (completion.finish_reason, completion.raw_finish_reason) == (meaning, reason)
     assert brief(completion) == [("tool1", None, "incomplete", False)]
+
+
+@pytest.mark.parametrize("reason", ["max_output_tokens", "content_filter"])
+def test_a_status_that_is_worse_than_its_event(reason: str) -> None:
+    custom = item(2, "custom_tool_call", name="run", input="")
+    begin = [added(item(1), 0), added(custom, 1), delta(2, "ls", 1, kind="custom_tool_call_input")]
+    cut = ended(status="incomplete", incomplete_details={"reason": reason})
+    completion = responses(*begin, cut)
+    meaning = "length" if reason == "max_output_tokens" else reason
+    assert (completion.finish_reason, completion.raw_finish_reason) == (meaning, reason)
+    assert [(call.status, call.executable) for call in completion.calls] == [("incomplete", False)] * 2
+    for word in ("failed", "cancelled"):
+        for how in ("completed", "incomplete"):
+            completion = responses(*begin, ended(how, status=word, error={"message": "no"}))
+            assert (completion.finish_reason, completion.raw_finish_reason) == ("error", word)
+            assert not completion.executable_calls
+            assert (completion.error == {"message": "no"}) == (word == "failed")
+    assert responses(*begin, ended(status="in_progress")).finish_reason == "tool_calls"
+    assert responses(*begin, ended("incomplete", status="completed")).finish_reason == "length"
 
 
 def test_incomplete_without_a_reason() -> None:
@@ -661,7 +846,7 @@ def test_wrong_types_anywhere_raise_nothing() -> None:
         for broken in broken_forms(event):
             completion = run("openai-responses", [*events[:position], broken, *events[position + 1 :]])
             assert all(
-                call.arguments == {"x": 1}
+                call.arguments in ({"x": 1}, {"a": 1})  # the final item may have another one of `VALUES`
                 for call in completion.executable_calls
                 if call.name == "tool1" and call.arguments
             )

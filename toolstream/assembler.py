@@ -38,7 +38,7 @@ from toolstream._verdict import is_lossy, judge, judge_object, new_parser
 from toolstream.completion import CLIENT_KINDS, Completion, Status, ToolCall
 from toolstream.defects import DEFECTS, LOST
 from toolstream.errors import LimitExceededError
-from toolstream.identity import Again, AssemblerIdentity, absent, assembler_index
+from toolstream.identity import Again, AssemblerIdentity, assembler_index, sent_word
 from toolstream.types import (
     MISSING,
     Defect,
@@ -77,13 +77,6 @@ def _new_id() -> str:
 
 def _as_it_is(part: Any) -> Any:
     return part
-
-
-def _word(word: object) -> str | None:
-    """An id or a name as sent; `None` if it is absent or no text. Numbers are taken for ids by some servers."""
-    if absent(word):
-        return None
-    return word if isinstance(word, str) else str(word) if type(word) is int else None
 
 
 class _Home:
@@ -238,7 +231,7 @@ class Assembler:
             number, index_code = None, None
         else:
             number, index_code = assembler_index(index)
-        sent_id, sent_name = _word(id), _word(name)
+        sent_id, sent_name = sent_word(id), sent_word(name)
         if not (arguments is None or isinstance(arguments, str)):
             arguments = self.exact(arguments)
         text = arguments if isinstance(arguments, str) else "" if arguments is None else dump(arguments)
@@ -324,11 +317,13 @@ class Assembler:
     ) -> ToolCall:
         """The protocol announces a call. `key` is what later events name it by (`None`: nothing does); a key taken
         before is taken over, with `index_reused`. `id`, `name`: as sent, absent where missing, null, empty or the
-        text `null`. `free_text`: the input is text, not JSON (custom tools, code). `LimitExceededError` beyond
-        `max_calls`."""
-        number = index if type(index) is int else None
+        text `null`. `index`: as sent (`index_type` if it is no integer). `free_text`: the input is text, not JSON
+        (custom tools, code). `LimitExceededError` beyond `max_calls`."""
+        number, code = assembler_index(index)
         home = self._homes.get(choice) or self._home(choice)
         call = self._open(None, home, choice, number, id, name, kind, free_text)
+        if code == "index_type":
+            self.defect(code, call)
         if key is not None:
             if key in self._keys:
                 self.defect("index_reused", call)
@@ -350,7 +345,7 @@ class Assembler:
 
     def header(self, call: ToolCall, id: object = None, name: object = None) -> None:
         """Id and name as a later event of the call has them: late, repeated or changed ones are handled by rule 4."""
-        sent_id = _word(id)
+        sent_id = sent_word(id)
         if sent_id is not None and call._sent_id not in (None, sent_id):
             self.defect("id_changed", call)
             id = None
@@ -460,6 +455,8 @@ class Assembler:
         elif call.status != "streaming":
             self.defect("done_mismatch", call)
         elif not before:
+            if (call.position, "snapshot_only") not in self._reported:
+                self.defect("snapshot_only", call)
             self._append(call, text, False)
         elif text.startswith(before):
             self.defect("done_extends_deltas", call)
@@ -469,6 +466,7 @@ class Assembler:
             self._restart(call, text)
 
     def _final_value(self, call: ToolCall, value: object, done: bool) -> None:
+        value = self.exact(value)
         known: JsonValue = call.arguments
         if call.status == "streaming":
             self.defect("args_object", call)
@@ -513,8 +511,8 @@ class Assembler:
         call = ToolCall(len(calls), choice, index, kind, free_text)
         call._home = home
         call._lane = lane
-        call._sent_id = call.id = _word(id)
-        call.name = _word(name)
+        call._sent_id = call.id = sent_word(id)
+        call.name = sent_word(name)
         calls.append(call)
         if lane is not None:
             lane.opened(call, index, call.id)
@@ -530,7 +528,7 @@ class Assembler:
 
     def _header(self, call: ToolCall, id: object, name: object) -> None:
         """Id and name of a continuation; the id is absent, new to the call, or the same again."""
-        sent_id, sent_name = _word(id), _word(name)
+        sent_id, sent_name = sent_word(id), sent_word(name)
         if sent_id is None or sent_name is None:
             self._empty_header(call, id, name)
         if sent_id is not None and sent_id != call._sent_id:

@@ -32,7 +32,15 @@ from typing import Any, Literal, Protocol, TypeAlias
 from toolstream._rules import is_blank
 from toolstream.types import MISSING
 
-__all__ = ["AssemblerIdentity", "ParserIdentity", "absent", "accumulator_index", "assembler_index"]
+__all__ = [
+    "AssemblerIdentity",
+    "ParserIdentity",
+    "absent",
+    "accumulator_index",
+    "assembler_index",
+    "sent_index",
+    "sent_word",
+]
 
 
 # ---------------------------------------------------------------- the accumulator's policy
@@ -211,6 +219,25 @@ def absent(word: object) -> bool:
     return word is None or word == "" or word == "null"
 
 
+def sent_word(word: object) -> str | None:
+    """An id or a name as sent; `None` if it is absent or no text. Numbers are taken for ids by some servers."""
+    if absent(word):
+        return None
+    return word if isinstance(word, str) else str(word) if type(word) is int else None
+
+
+def sent_index(index: object) -> int | None:
+    """An index as sent, as an int: decimal digits and a float without a fraction are one; anything else is none."""
+    if type(index) is int:
+        return index
+    if isinstance(index, str):
+        return int(index) if len(index) <= _MOST_DIGITS and index.isascii() and index.isdecimal() else None
+    return int(index) if isinstance(index, float) and index.is_integer() else None
+
+
+_MOST_DIGITS = 640  # so many are read everywhere: Python's limit for the digits of an integer cannot be set below
+
+
 def assembler_index(index: object) -> tuple[int | None, str | None]:
     """The index as an int, `None` if it is absent or no number, and the defect in how it was sent."""
     if type(index) is int:
@@ -219,11 +246,7 @@ def assembler_index(index: object) -> tuple[int | None, str | None]:
         return None, "index_missing"
     if absent(index):
         return None, "index_null"
-    if isinstance(index, str) and index.isascii() and index.isdigit() and len(index) <= 9:
-        return int(index), "index_type"
-    if isinstance(index, float) and index.is_integer():
-        return int(index), "index_type"
-    return None, "index_type"
+    return sent_index(index), "index_type"
 
 
 def _position(call: AssemblerCall) -> int:

@@ -7,15 +7,17 @@ Which item an event means: a known `item_id` decides; an unknown one says nothin
 every event); then `call_id`; then `output_index`, which is all that shell events have. Only an item itself, announced
 or closed or in the final list, opens a call.
 
-An item's last status counts for little: a finished item may still say `in_progress`. `incomplete` is believed.
+An item's last status counts for little: a finished item may still say `in_progress`. `incomplete` is believed; so is
+a response that says it, or worse, in an event that says better.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from typing import TYPE_CHECKING, Any, Final
 
+from ..identity import absent, sent_index, sent_word
 from ._paths import PathWriter
 
 if TYPE_CHECKING:
@@ -47,6 +49,9 @@ _CALLS: Final = {
     "tool_search_call": ("server", "arguments", OBJECT),
     "program": ("server", "code", FREE),
 }
+_ANSWERED: Final = frozenset(  # by an output that names their `call_id`
+    type_ for type_, (kind, _, _) in _CALLS.items() if kind in ("function", "custom", "client_builtin")
+)
 _NAMED: Final = frozenset(("function_call", "custom_tool_call", "mcp_call", "mcp_approval_request"))
 
 # xAI's own tools run on its servers and come as custom tool calls all the same.
@@ -84,8 +89,8 @@ class OpenAIResponses:
         self._assembler = assembler
         assembler.call_word = False
         self._items: list[_Item] = []
-        self._by_id: dict[str, _Item] = {}
-        self._by_call_id: dict[str, _Item] = {}
+        self._by_id: dict[str | None, _Item] = {}  # an absent id finds nothing
+        self._by_call_id: dict[str | None, _Item] = {}
         self._by_index: dict[int, _Item] = {}
         self._from_xai: bool | None = None  # None: the model was not named
         self._append = assembler.append
@@ -111,16 +116,19 @@ class OpenAIResponses:
             self._error(event)
 
     def close(self) -> None:
-        """Nothing is left open: calls without an end of their own end with the stream."""
+        """Calls without an end of their own end with the stream, with what their announcement had."""
+        for item in self._items:
+            if item.call is not None and not item.closed and not self._take_announced(item, item.call, item.fields):
+                self._assembler.end(item.call, regular=False)
 
     # ------------------------------------------------------------ which item
 
     def _item_of(self, event: dict[str, Any]) -> _Item | None:
         """The item that a delta or a `done` event belongs to."""
-        item_id, call_id, index = event.get("item_id"), event.get("call_id"), _number(event.get("output_index"))
-        item = self._by_id.get(item_id) if isinstance(item_id, str) else None
+        index = sent_index(event.get("output_index"))
+        item = self._by_id.get(sent_word(event.get("item_id")))
         if item is None:
-            item = self._by_call_id.get(call_id) if isinstance(call_id, str) else None
+            item = self._by_call_id.get(sent_word(event.get("call_id")))
             return item or (None if index is None else self._by_index.get(index))
         self._compare_index(item, index)
         return item
@@ -131,26 +139,44 @@ class OpenAIResponses:
         if item is None or item.call is None:
             self._assembler.defect("orphan_delta")
             return None
-        if event.get("item_id") is None:
+        if absent(event.get("item_id")):
             self._assembler.defect("item_id_missing", item.call)
+        index = event.get("output_index")
+        if type(index) is not int and not absent(index):
+            self._assembler.defect("index_type", item.call)
         return item.call
 
     def _compare_index(self, item: _Item, index: int | None) -> None:
         if index != item.index and index is not None and item.index is not None and item.call is not None:
             self._assembler.defect("index_conflict", item.call)
 
-    def _same_item(self, fields: dict[str, Any], index: int | None) -> _Item | None:
-        """The known item that this one repeats. Ids may have changed since; then the place must fit."""
-        item_id, call_id = fields.get("id"), fields.get("call_id")
-        for item in (
-            self._by_id.get(item_id) if isinstance(item_id, str) else None,
-            self._by_call_id.get(call_id) if isinstance(call_id, str) else None,
-            None if index is None else self._by_index.get(index),
-        ):
+    def _same_item(
+        self, fields: dict[str, Any], index: int | None, others: Collection[_Item | None] | None = None
+    ) -> _Item | None:
+        """The known item that this one repeats: by its ids, else by its place. An item that has ended is not there any
+        more for one with another call id, but for the final list: there it is, if it has its name and is none of the
+        `others` that the list names."""
+        item = self._by_ids(fields, index)
+        if item is not None or index is None:
+            return item
+        here = self._by_index.get(index)
+        if here is None or here.type != fields.get("type") or (others is not None and here in others):
+            return None
+        if not here.closed or _agree(here.fields, fields, "call_id"):
+            return here
+        return here if others is not None and _agree(here.fields, fields, "name") else None
+
+    def _by_ids(self, fields: dict[str, Any], index: int | None) -> _Item | None:
+        """The known item with that id, else with that call id. Some servers use an id again: then the call id counts,
+        or, of an item that has ended, the place."""
+        item_id = sent_word(fields.get("id"))
+        by_id, by_call = self._by_id.get(item_id), self._by_call_id.get(sent_word(fields.get("call_id")))
+        if by_call is not None and sent_word(by_call.fields.get("id")) == item_id:
+            by_id = by_call
+        for item in (by_id, by_call):
             if item is None or item.type != fields.get("type"):
                 continue
-            known = item.fields.get("call_id")
-            if known == call_id or not isinstance(known, str) or not isinstance(call_id, str):
+            if item is by_call or not item.closed or index == item.index or _agree(item.fields, fields, "call_id"):
                 return item
         return None
 
@@ -158,11 +184,11 @@ class OpenAIResponses:
         """A new item. It takes over the ids and the index: later events mean the newest."""
         item = _Item(str(fields.get("type")), index, fields)
         self._items.append(item)
-        item_id, call_id = fields.get("id"), fields.get("call_id")
+        item_id, call_id = sent_word(fields.get("id")), sent_word(fields.get("call_id"))
         self._last = None
-        if isinstance(item_id, str) and item_id:
+        if item_id is not None:
             self._by_id[item_id] = item
-        if isinstance(call_id, str) and call_id:
+        if call_id is not None:
             self._by_call_id[call_id] = item
         if index is not None:
             self._by_index[index] = item
@@ -171,15 +197,16 @@ class OpenAIResponses:
     # ------------------------------------------------------------ items
 
     def _item_added(self, event: dict[str, Any]) -> None:
-        fields, index = self._assembler.exact(event.get("item")), _number(event.get("output_index"))
+        fields, index = self._assembler.exact(event.get("item")), sent_index(event.get("output_index"))
         if not isinstance(fields, dict):
             return
         known = self._same_item(fields, index)
         if known is not None and not known.closed and _announces(fields, known.fields, index == known.index):
+            self._compare_header(known, fields)
             return  # a second time
         taken = index is not None and index in self._by_index
         item = self._enter(fields, index)
-        self._open(item)
+        self._open(item, event.get("output_index"))
         call = item.call
         if call is None:
             return
@@ -191,23 +218,25 @@ class OpenAIResponses:
             self._assembler.append(call, value)
 
     def _item_done(self, event: dict[str, Any]) -> None:
-        fields, index = self._assembler.exact(event.get("item")), _number(event.get("output_index"))
+        fields, index = self._assembler.exact(event.get("item")), sent_index(event.get("output_index"))
         if not isinstance(fields, dict):
             return
         item = self._same_item(fields, index)
         if item is not None:
             self._compare_index(item, index)
-        self._close(item or self._late(fields, index), fields, fields.get("status") != "incomplete")
+        else:
+            item = self._late(fields, index, event.get("output_index"))
+        self._close(item, fields, fields.get("status") != "incomplete")
 
-    def _late(self, fields: dict[str, Any], index: int | None) -> _Item:
+    def _late(self, fields: dict[str, Any], index: int | None, index_sent: object) -> _Item:
         """An item that nothing had announced."""
         item = self._enter(fields, index)
-        self._open(item)
+        self._open(item, index_sent)
         if item.call is not None:
             self._assembler.defect("snapshot_only", item.call)
         return item
 
-    def _open(self, item: _Item) -> None:
+    def _open(self, item: _Item, index_sent: object) -> None:
         """Announce the item's call, if it is one."""
         found = _CALLS.get(item.type)
         if found is None:
@@ -221,11 +250,11 @@ class OpenAIResponses:
             kind = "client_builtin"
         elif item.type == "shell_call" and _type_of(fields.get("environment")).startswith("container"):
             kind = "server"
-        id_ = fields.get("call_id") or fields.get("id")
-        item.call = self._assembler.open(None, id=id_, name=name, kind=kind, index=item.index, free_text=form is FREE)
+        id_ = _id_of(item.type, fields)
+        item.call = self._assembler.open(None, id=id_, name=name, kind=kind, index=index_sent, free_text=form is FREE)
         self._take_extras(item.call, fields)
         item_id = fields.get("id")
-        if isinstance(item_id, str) and item_id:
+        if isinstance(item_id, str) and not absent(item_id):
             self._last, self._last_id = item.call, item_id
 
     def _take_extras(self, call: ToolCall, fields: dict[str, Any]) -> None:
@@ -235,6 +264,7 @@ class OpenAIResponses:
 
     def _close(self, item: _Item, fields: dict[str, Any], regular: bool) -> None:
         """The whole item came: it says what no delta said, and ends."""
+        self._compare_header(item, fields)
         if item.closed:
             return
         item.closed = True
@@ -243,37 +273,73 @@ class OpenAIResponses:
         if call is None:
             self._whole_text(item)
             return
-        for key in ("id", "call_id"):  # events that follow may use the new ids
-            value = fields.get(key)
-            if isinstance(value, str) and value:
-                (self._by_id if key == "id" else self._by_call_id).setdefault(value, item)
-        late_id = None if before.get("call_id") or before.get("id") else fields.get("call_id") or fields.get("id")
-        late_name = None if before.get("name") or item.type not in _NAMED else fields.get("name")
-        if late_id or late_name:
-            self._assembler.header(call, late_id, late_name)
+        for known, key in (
+            (self._by_id, "id"),
+            (self._by_call_id, "call_id"),
+        ):  # events that follow may use the new ids
+            value = sent_word(fields.get(key))
+            if value is not None:
+                known.setdefault(value, item)
         self._take_extras(call, fields)
+        self._take_whole(item, call, fields)
+        known_arguments = before is fields or self._take_announced(item, call, before)
+        self._assembler.end(call, regular=regular and known_arguments)
+
+    def _compare_header(self, item: _Item, fields: dict[str, Any]) -> None:
+        """Id and name as the item has them now: late and changed ones are reported, and the first ones stay. A name is
+        whole here, never a further part of one."""
+        call = item.call
+        if call is None:
+            return
+        before, id_ = sent_word(_id_of(item.type, item.fields)), sent_word(_id_of(item.type, fields))
+        name = sent_word(fields.get("name")) if item.type in _NAMED else None
+        if name is not None and call.name not in (None, name):
+            self._assembler.defect("name_changed", call)
+        if id_ == before or (item.closed and before is None):
+            id_ = None
+        if item.closed or call.name is not None:
+            name = None
+        if id_ is not None or name is not None:
+            self._assembler.header(call, id_, name)
+
+    def _take_whole(self, item: _Item, call: ToolCall, fields: dict[str, Any]) -> None:
+        """The arguments of a whole item."""
         _, field, form = _CALLS[item.type]
         value = fields.get(field)
-        if isinstance(value, str):
+        if form is OBJECT and value is None and isinstance(fields.get("actions"), list):
+            value = {"actions": fields["actions"]}  # a computer call may have several
+        if value is None or isinstance(value, str) or form in (TEXT, FREE):
             self._assembler.final_text(call, value, done=False)
         elif form is LIST:
-            if isinstance(value, list):
-                self._assembler.whole(call, {field: value})
-        elif form is OBJECT:
-            if value is None and isinstance(fields.get("actions"), list):
-                value = {"actions": fields["actions"]}  # a computer call may have several
-            if isinstance(value, dict):
-                self._whole_object(item, call, value)
-        elif isinstance(value, dict) and not call.arguments_text:
-            self._assembler.whole(call, value, normal=False)
-        self._assembler.end(call, regular=regular)
+            self._assembler.whole(call, {field: value})
+        else:
+            self._whole_object(item, call, value)
 
-    def _whole_object(self, item: _Item, call: ToolCall, value: dict[str, Any]) -> None:
+    def _take_announced(self, item: _Item, call: ToolCall, fields: dict[str, Any]) -> bool:
+        """What the announcement had of the arguments, where nothing else came of them. False: it had something, and
+        they are not known. That is so for objects, which are announced before they are whole."""
+        _, field, form = _CALLS[item.type]
+        value = fields.get(field)
+        if value is None or value in ("", {}) or (value == [] and form is LIST):
+            return True
+        if isinstance(value, str):
+            if call.arguments_text == value:
+                self._assembler.defect("args_in_start", call)
+        elif not call.arguments_text:
+            if form is OBJECT:
+                return False
+            self._assembler.defect("args_in_start", call)
+            self._assembler.whole(call, {field: value} if form is LIST else value, normal=form is LIST)
+        return True
+
+    def _whole_object(self, item: _Item, call: ToolCall, value: Any) -> None:
         if item.writer is None:
             self._assembler.whole(call, value)
             return
-        # Members in the order in which they were streamed, so that the text only grows if it was right.
-        value = {**{name: value[name] for name in item.writer.names if name in value}, **value}
+        if isinstance(
+            value, dict
+        ):  # in the order in which it was streamed, so that the text only grows if it was right
+            value = {**{name: value[name] for name in item.writer.names if name in value}, **value}
         self._assembler.replace(call, json.dumps(value, ensure_ascii=False, separators=(",", ":")))
 
     # ------------------------------------------------------------ arguments
@@ -305,7 +371,7 @@ class OpenAIResponses:
         """The beginning of a shell command, a piece, or all of it again."""
         whole = event["type"].endswith("done")
         piece = None if whole else event.get("delta", event.get("command"))
-        self._live(event, ("commands", _number(event.get("command_index")) or 0), piece, event.get("command"))
+        self._live(event, ("commands", sent_index(event.get("command_index")) or 0), piece, event.get("command"))
 
     def _live(self, event: dict[str, Any], path: JsonPath, piece: object, whole: object) -> None:
         """A piece of a string inside a call's object; without a piece, the whole string ends it.
@@ -354,7 +420,7 @@ class OpenAIResponses:
         part = event["type"].split(".")[1]
         reasoning = part.startswith("reasoning")
         item = self._item_of(event) or self._loose_item("reasoning" if reasoning else "message", event)
-        index = _number(event.get("summary_index", event.get("content_index"))) or 0
+        index = sent_index(event.get("summary_index", event.get("content_index"))) or 0
         if only_if_new and (part, index) in item.pieces:
             return
         item.pieces.setdefault((part, index), []).append(text)
@@ -365,7 +431,7 @@ class OpenAIResponses:
 
     def _loose_item(self, kind: str, event: dict[str, Any]) -> _Item:
         """The item of text whose announcement was missed, as in a stream that is taken up in the middle."""
-        item_id, index = event.get("item_id"), _number(event.get("output_index"))
+        item_id, index = event.get("item_id"), sent_index(event.get("output_index"))
         if index is not None or isinstance(item_id, str):
             return self._enter({"type": kind, "id": item_id}, index)
         if kind not in self._loose:
@@ -396,11 +462,17 @@ class OpenAIResponses:
         response = self._assembler.exact(event.get("response"))
         if not isinstance(response, dict):
             response = {}
+        says = response.get("status")
+        if isinstance(says, str) and _ENDS.get(says, 0) > _ENDS[kind]:
+            kind = says
         self._started(event)
-        for index, fields in enumerate(_dicts(response.get("output"))):
+        output = _dicts(response.get("output"))
+        others = {self._by_ids(fields, index) for index, fields in enumerate(output)}
+        for index, fields in enumerate(output):
             status = fields.get("status")
             regular = status == "completed" or (kind == "completed" and status != "incomplete")
-            self._close(self._same_item(fields, index) or self._late(fields, index), fields, regular)
+            item = self._same_item(fields, index, others) or self._late(fields, index, index)
+            self._close(item, fields, regular)
         if kind == "completed":
             for item in self._items:
                 if item.writer is not None and item.call is not None and not item.closed:
@@ -442,6 +514,8 @@ class OpenAIResponses:
             items = sorted(items, key=lambda item: item.index or 0)
         return [fields for item in items if (fields := _request_item(item)) is not None]
 
+
+_ENDS: Final = {"completed": 0, "incomplete": 1, "cancelled": 2, "failed": 3}  # from the best to the worst
 
 _HANDLERS: Final[dict[str, Callable[[OpenAIResponses, dict[str, Any]], None]]] = {
     "response.function_call_arguments.delta": OpenAIResponses._arguments_delta,
@@ -491,8 +565,10 @@ def _request_item(item: _Item) -> dict[str, Any] | None:
     kind, field, form = _CALLS[item.type]
     if not item.closed and kind in ("server", "mcp"):
         return None
-    if fields.get("call_id") or kind in ("function", "custom"):
+    if item.type in _ANSWERED or not absent(fields.get("call_id")):
         fields["call_id"] = call.id
+    if item.type in _NAMED and call.name is not None:
+        fields["name"] = call.name
     if form is not OBJECT and form is not LIST:
         fields[field] = call.arguments_text
     elif not item.closed and item.writer is not None:
@@ -517,21 +593,25 @@ def _cut_message(item: _Item, fields: dict[str, Any]) -> dict[str, Any] | None:
     return {**fields, "role": "assistant", "status": "incomplete", "content": content}
 
 
-def _announces(fields: dict[str, Any], known: dict[str, Any], same_place: bool) -> bool:
-    """Whether a new announcement is that of a known item: by its id, or by its call id in the same place."""
+def _id_of(type_: str, fields: dict[str, Any]) -> object:
+    """The id that the answer to an item has to name."""
     call_id = fields.get("call_id")
-    if fields.get("id") and fields.get("id") == known.get("id"):
-        return True
-    return same_place and bool(call_id) and call_id == known.get("call_id")
+    return fields.get("id") if absent(call_id) and type_ not in _ANSWERED else call_id
 
 
-def _number(value: object) -> int | None:
-    """An index as sent: an integer, or its decimal digits."""
-    if type(value) is int:
-        return value
-    if isinstance(value, str) and value.isdecimal() and len(value) < 10:
-        return int(value)
-    return None
+def _agree(one: dict[str, Any], other: dict[str, Any], field: str) -> bool:
+    """Whether an id or a name of two items is the same, or one of them has none."""
+    a, b = sent_word(one.get(field)), sent_word(other.get(field))
+    return a is None or b is None or a == b
+
+
+def _announces(fields: dict[str, Any], known: dict[str, Any], same_place: bool) -> bool:
+    """Whether a new announcement is that of a known item: by its id, or by its call id in the same place. An id does
+    not tell alone, for some servers use it again."""
+    if sent_word(fields.get("id")) is not None and sent_word(fields.get("id")) == sent_word(known.get("id")):
+        return _agree(fields, known, "call_id") or (same_place and _agree(fields, known, "name"))
+    call_id = sent_word(fields.get("call_id"))
+    return same_place and call_id is not None and call_id == sent_word(known.get("call_id"))
 
 
 def _dicts(value: object) -> list[dict[str, Any]]:
