@@ -1,15 +1,19 @@
 """What the compiled engine alone has to promise: that it is memory-safe, and honest where it was broken off."""
 
 import contextlib
+import copy
 import gc
+import json
+import random
 import subprocess
 import sys
+import threading
 from pathlib import Path
 
 import pytest
 from cutting import pieces_of
 
-from toolstream import LimitExceededError, _engine_c, _rules
+from toolstream import LimitExceededError, _engine_c, _engine_py, _rules
 from toolstream.types import MISSING
 
 
@@ -124,3 +128,243 @@ def test_parsers_of_a_subclass():
     assert not any(hasattr(parser, "note") for parser in plain)
     assert [note for note, _, _ in gone] == list(range(30))
     assert all(value == {"a": ["x"]} for _, _, value in gone)
+
+
+def parts_of(value):
+    """The value, and everything open or closed in it."""
+    found, todo = {}, [value]
+    while todo:
+        value = todo.pop()
+        if id(value) not in found:
+            found[id(value)] = value
+            todo += value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
+    return list(found.values())
+
+
+TEXT = (
+    '{"a":[1,{"b":"long text \\\\n","c":[[],{"d":null,"d":"e","f":{}}]},"\u00e9t\u00e9",true,[12,"x"]],'
+    '"open":{"one":[{"two":["'
+    + "grows and grows " * 20
+    + '",tru,12345,"\\\\u00e9"],"n":1e5,"n":[2],"last":"'
+    + "abcdefgh" * 40
+    + '"}]},"tail":[0,1,2,3,4,5,6,7,8,9]}'
+).replace("\\\\", "\\")
+"""Every kind of place in which something can be open."""
+
+
+@pytest.mark.parametrize("size", [1, 2, 5, 13])
+@pytest.mark.parametrize("seed", range(6))
+def test_what_is_held_of_a_snapshot_never_changes(size, seed):
+    """The parser writes into snapshots that nobody holds: whoever has any part of one in any way must not see it."""
+    rng = random.Random(seed)
+    options = {"pending_scalars": rng.choice(["show", "withhold"]), "report_ends": rng.random() < 0.5}
+    parser, plain = _engine_c.StreamingJsonParser(**options), _engine_py.StreamingJsonParser(**options)
+    held = []
+
+    def hold(value):
+        way = rng.randrange(9)
+        part = rng.choice(parts_of(value))
+        if way == 0:
+            held.append((lambda kept=value: kept, repr(value)))
+        elif way <= 2:
+            held.append((lambda kept=part: kept, repr(part)))
+        elif way == 3:
+            shallow = copy.copy(value)
+            held.append((lambda kept=shallow: kept, repr(value)))
+        elif way == 4 and isinstance(part, (dict, list)):
+            items = iter(part.items() if isinstance(part, dict) else part)
+            held.append((lambda kept=list(items): kept, repr(list(part.items() if isinstance(part, dict) else part))))
+        elif way == 5 and isinstance(part, dict):
+            view = part.values()
+            held.append((lambda kept=view: kept, repr(view)))
+        elif way == 6 and isinstance(part, str):
+            known = {part: hash(part)}
+            held.append(
+                (
+                    lambda kept=known: [(text, kept[text], hash(text)) for text in kept],
+                    repr([(part, hash(part), hash(part))]),
+                )
+            )
+        elif way == 7:
+            frozen = tuple(part) if isinstance(part, (dict, list)) else (part,)
+            held.append((lambda kept=frozen: kept, repr(frozen)))
+        elif way == 8 and isinstance(part, str):
+            interned = sys.intern(part + "")
+            held.append((lambda kept=interned: kept, repr(interned)))
+
+    for start in range(0, len(TEXT), size):
+        piece = TEXT[start : start + size]
+        changes = parser.append(piece)
+        assert repr(changes) == repr(plain.append(piece))
+        if rng.random() < 0.8:
+            value = parser.snapshot()
+            assert repr(value) == repr(plain.snapshot())
+            if rng.random() < 0.3:
+                hold(value)
+            del value
+        if rng.random() < 0.1:
+            held.append((lambda kept=changes: kept, repr(changes)))
+        if rng.random() < 0.05 and held:
+            held.pop(rng.randrange(len(held)))
+    assert parser.snapshot() == plain.snapshot() == json.loads(TEXT.replace("tru,", ""))
+    for look, before in held:
+        assert repr(look()) == before
+
+
+def test_what_was_taken_out_of_a_snapshot_never_changes():
+    """Taken out by one who then wrote something else in its place: the reference count alone looks as before."""
+    for steps in ((), ("a",), ("a", 0), ("a", 0, "b")):
+        parser = _engine_c.StreamingJsonParser()
+        parser.append('{"a":[{"b":"text')
+        taken = []
+        for number in range(40):
+            value = parser.snapshot()
+            for step in steps[:-1]:
+                value = value[step]
+            if steps:
+                taken.append((value[steps[-1]], repr(value[steps[-1]])))
+                value[steps[-1]] = number
+            del value
+            parser.append(f" and {number}")
+        for value, before in taken:
+            assert repr(value) == before
+
+
+@pytest.mark.parametrize("letter", ["y", "\u00e9", "\u0416", "\u4e2d", "\U0001f600"])
+@pytest.mark.parametrize("first", ["x", "\u00fc", "\u20ac", "\U0001f680"])
+def test_texts_that_were_taken_out_never_change(first, letter):
+    """Whatever is taken of a text before: its hash, its UTF-8, a copy; nothing of it is left when it grows."""
+    uses = [hash, str.encode, len, lambda text: {text: 1}, lambda text: text + "z", lambda text: text < "m", repr, None]
+    parser = _engine_c.StreamingJsonParser()
+    parser.append('["' + first)
+    taken = []
+    for number in range(1, 400):
+        parser.append(letter)
+        text = parser.snapshot()[0]
+        assert text == first + letter * number
+        use = uses[number % len(uses)]
+        if use:
+            use(text)
+        if use is len:
+            with contextlib.suppress(SyntaxError):
+                compile(text, "", "eval")  # reads its UTF-8 form, which it then keeps
+        if number % 3 == 0:
+            taken.append((number, text))
+        del text
+    for number, text in taken:
+        want = first + letter * number
+        assert text == want
+        assert (hash(text), len(text), text.encode()) == (hash(want), len(want), want.encode())
+        text += "z"  # in place, where the interpreter can
+        assert text == want + "z"
+
+
+def test_snapshots_that_were_changed_do_no_harm():
+    """They are for reading; who writes into one may see that again, but the end is right and nothing is damaged."""
+    for seed in range(60):
+        rng = random.Random(seed)
+        parser = _engine_c.StreamingJsonParser()
+        for start in range(0, len(TEXT), 3):
+            parser.append(TEXT[start : start + 3])
+            part = rng.choice(parts_of(parser.snapshot()))
+            if parser.complete or rng.random() < 0.5:
+                continue
+            if isinstance(part, dict) and part:
+                key = rng.choice(list(part))
+                what = rng.randrange(5)
+                if what == 0:
+                    del part[key]
+                    part["other"] = part
+                elif what == 1:
+                    part.clear()
+                elif what == 2:
+                    part[Collides(key)] = 1
+                elif what == 3:
+                    part.update({f"k{number}": number for number in range(50)})
+                else:
+                    part[key] = [part]
+            elif isinstance(part, list) and part:
+                what = rng.randrange(4)
+                if what == 0:
+                    part.pop()
+                elif what == 1:
+                    part[:] = [part] * len(part)
+                elif what == 2:
+                    part.clear()
+                else:
+                    part += range(50)
+            del part
+        assert parser.complete
+        assert parser.valid is False  # `tru`
+        parser.snapshot()
+    gc.collect()
+
+
+class Collides:
+    """As a key it meets that of another, and runs code."""
+
+    def __init__(self, key):
+        self.key = key
+
+    def __hash__(self):
+        return hash(self.key)
+
+    def __eq__(self, other):
+        gc.collect()
+        return False
+
+
+def test_snapshots_in_threads():
+    """Each thread holds what it was given for a while; the parser goes on meanwhile."""
+    parser = _engine_c.StreamingJsonParser()
+    queue, wrong = [], []
+    is_over = threading.Event()
+
+    def look():
+        while not is_over.is_set() or queue:
+            try:
+                value, before = queue.pop()
+            except IndexError:
+                continue
+            for _ in range(5):
+                if repr(value) != before:
+                    wrong.append(before)
+
+    threads = [threading.Thread(target=look) for _ in range(3)]
+    before = sys.getswitchinterval()
+    sys.setswitchinterval(1e-5)
+    try:
+        for thread in threads:
+            thread.start()
+        parser.append('{"a":[{"b":"')
+        for number in range(2000):
+            parser.append(f"{number} " if number % 50 else '"},{"b":"')
+            value = parser.snapshot()
+            if number % 3:
+                part = value["a"][-1] if number % 2 else value
+                queue.append((part, repr(part)))
+                del part
+            del value
+    finally:
+        is_over.set()
+        for thread in threads:
+            thread.join()
+        sys.setswitchinterval(before)
+    assert wrong == []
+
+
+def test_memory_of_the_last_two_snapshots_is_given_back():
+    def some(count):
+        for _ in range(count):
+            parser = _engine_c.StreamingJsonParser()
+            for start in range(0, len(TEXT), 7):
+                parser.append(TEXT[start : start + 7])
+                parser.snapshot()
+
+    some(5)
+    gc.collect()
+    before, tracked = sys.getallocatedblocks(), len(gc.get_objects())
+    some(50)
+    gc.collect()
+    assert sys.getallocatedblocks() - before < 200
+    assert len(gc.get_objects()) - tracked < 50

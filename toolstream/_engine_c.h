@@ -217,21 +217,19 @@ static inline const unsigned char *ts_utf8_run(const unsigned char *p, const uns
     }
 }
 
-/* The str of n bytes of valid UTF-8. */
-static PyObject *ts_decode(const unsigned char *p, Py_ssize_t n) {
-    const unsigned char *end = p + n, *q;
+/* The largest character that the kind of str for n bytes of valid UTF-8 has to hold. */
+static inline Py_UCS4 ts_widest(const unsigned char *p, Py_ssize_t n) {
     unsigned char top = 0;
-    PyObject *text;
-    if (ts_is_ascii(p, n)) {
-        text = PyUnicode_New(n, 127);
-        if (text && n) memcpy(PyUnicode_1BYTE_DATA(text), p, (size_t)n);
-        return text;
-    }
-    for (q = p; q < end; q++) top = *q > top ? *q : top;
-    text = PyUnicode_New(ts_characters(p, end), top >= 0xF0 ? 0x10FFFF : top >= 0xC4 ? 0xFFFF : 0xFF);
-    if (!text) return NULL;
+    if (ts_is_ascii(p, n)) return 0x7F;
+    for (; n > 0; n--, p++) top = *p > top ? *p : top;
+    return top >= 0xF0 ? 0x10FFFF : top >= 0xC4 ? 0xFFFF : 0xFF;
+}
+
+/* Decode n bytes of valid UTF-8 into a str that is not ASCII, from character i on. */
+static void ts_decode_at(PyObject *text, Py_ssize_t i, const unsigned char *p, Py_ssize_t n) {
+    const unsigned char *end = p + n;
 #define TS_DECODE(TYPE, out)                                                                                   \
-    for (TYPE *o = (out); p < end;) {                                                                          \
+    for (TYPE *o = (out) + i; p < end;) {                                                                      \
         uint32_t c = *p;                                                                                       \
         if (c < 0x80) {                                                                                        \
             *o++ = (TYPE)c;                                                                                    \
@@ -247,14 +245,23 @@ static PyObject *ts_decode(const unsigned char *p, Py_ssize_t n) {
             p += 4;                                                                                            \
         }                                                                                                      \
     }
-    if (top >= 0xF0) {
+    if (PyUnicode_KIND(text) == PyUnicode_4BYTE_KIND) {
         TS_DECODE(Py_UCS4, PyUnicode_4BYTE_DATA(text))
-    } else if (top >= 0xC4) {
+    } else if (PyUnicode_KIND(text) == PyUnicode_2BYTE_KIND) {
         TS_DECODE(Py_UCS2, PyUnicode_2BYTE_DATA(text))
     } else {
         TS_DECODE(Py_UCS1, PyUnicode_1BYTE_DATA(text))
     }
 #undef TS_DECODE
+}
+
+/* The str of n bytes of valid UTF-8. */
+static PyObject *ts_decode(const unsigned char *p, Py_ssize_t n) {
+    Py_UCS4 widest = ts_widest(p, n);
+    PyObject *text = PyUnicode_New(widest == 0x7F ? n : ts_characters(p, p + n), widest);
+    if (!text) return NULL;
+    if (widest > 0x7F) ts_decode_at(text, 0, p, n);
+    else if (n) memcpy(PyUnicode_1BYTE_DATA(text), p, (size_t)n);
     return text;
 }
 
@@ -519,6 +526,102 @@ static inline int ts_list_append(PyObject *list, PyObject *item) {
     failed = PyList_Append(list, item);
     Py_DECREF(item);
     return failed;
+}
+
+/* Set item i of a list, or append it where i is the size; takes over the reference, also where it fails. */
+static inline int ts_list_put(PyObject *list, Py_ssize_t i, PyObject *item) {
+    PyObject *old;
+    if (i == PyList_GET_SIZE(list)) return ts_list_append(list, item);
+    old = PyList_GET_ITEM(list, i);
+    PyList_SET_ITEM(list, i, item);
+    Py_DECREF(old);
+    return 0;
+}
+
+/* Whether exactly so many references to an object exist. Where that cannot be known the answer is no. */
+static inline int ts_is_held_by(PyObject *o, Py_ssize_t count) {
+#if defined(PYPY_VERSION) || defined(Py_GIL_DISABLED)
+    (void)o;
+    (void)count;
+    return 0;
+#else
+    return Py_REFCNT(o) == count;
+#endif
+}
+
+#if !defined(PYPY_VERSION) && !defined(Py_GIL_DISABLED)
+/* Give a str, whose block has the room, another length. Only one that nobody else has may change. */
+static inline void ts_set_length(PyObject *text, Py_ssize_t n) {
+    PyASCIIObject *self = (PyASCIIObject *)text;
+    int kind = PyUnicode_KIND(text);
+    memset((char *)PyUnicode_DATA(text) + n * kind, 0, (size_t)kind);
+    self->length = n;
+    self->hash = -1;
+#if PY_VERSION_HEX < 0x030C0000
+    if (self->wstr && !PyUnicode_IS_ASCII(text)) ((PyCompactUnicodeObject *)text)->wstr_length = n; /* the data itself */
+#endif
+}
+
+/* Whether nobody has a text but its view and one container, and it has no second form that would not change with it. */
+static inline int ts_may_change(PyObject *text) {
+    if (!ts_is_held_by(text, 2) || PyUnicode_CHECK_INTERNED(text)) return 0;
+    if (!PyUnicode_IS_ASCII(text) && ((PyCompactUnicodeObject *)text)->utf8) return 0;
+#if PY_VERSION_HEX < 0x030C0000
+    if (((PyASCIIObject *)text)->wstr && (void *)((PyASCIIObject *)text)->wstr != PyUnicode_DATA(text)) return 0;
+#endif
+    return 1;
+}
+#endif
+
+/* The str of n bytes of valid UTF-8: a new reference. `old`, if there is one, is that of the first *known bytes, in a block
+ * with room for *room characters; where `is_own` allows it and nobody else has it, it grows, and is the one returned. */
+static PyObject *ts_longer_text(PyObject *old, int is_own, const unsigned char *p, Py_ssize_t n, Py_ssize_t *known,
+                                Py_ssize_t *room) {
+#if defined(PYPY_VERSION) || defined(Py_GIL_DISABLED)
+    (void)old;
+    (void)is_own;
+    (void)known;
+    (void)room;
+    return ts_decode(p, n);
+#else
+    Py_UCS4 widest = old ? PyUnicode_MAX_CHAR_VALUE(old) : 0;
+    Py_ssize_t start = old && ts_widest(p + *known, n - *known) <= widest ? *known : 0;
+    Py_ssize_t size = start ? PyUnicode_GET_LENGTH(old) : 0, length;
+    PyObject *text;
+    if (!start) widest = ts_widest(p, n);
+    p += start;
+    n -= start;
+    length = size + (widest == 0x7F ? n : ts_characters(p, p + n));
+    if (start && is_own && length <= *room && ts_may_change(old)) {
+        text = old;
+        Py_INCREF(text);
+    } else {
+        text = PyUnicode_New(length + length / 8 + 64, widest);
+        if (!text) return NULL;
+        *room = length + length / 8 + 64;
+        if (start) memcpy(PyUnicode_DATA(text), PyUnicode_DATA(old), (size_t)(size * (Py_ssize_t)PyUnicode_KIND(old)));
+    }
+    if (widest == 0x7F) memcpy(PyUnicode_1BYTE_DATA(text) + size, p, (size_t)n);
+    else ts_decode_at(text, size, p, n);
+    ts_set_length(text, length);
+    *known = start + n;
+    return text;
+#endif
+}
+
+/* Whether the item is what stands at a place of a list, or of a dict in the order of its members. */
+static inline int ts_has_at(PyObject *container, Py_ssize_t i, PyObject *item) {
+    PyObject *key, *value;
+    if (PyList_CheckExact(container)) return i < PyList_GET_SIZE(container) && PyList_GET_ITEM(container, i) == item;
+    return PyDict_Next(container, &i, &key, &value) && value == item;
+}
+
+/* Delete a member, if there is one of that name. */
+static inline int ts_discard(PyObject *dict, PyObject *key) {
+    if (PyDict_DelItem(dict, key) == 0) return 0;
+    if (!PyErr_ExceptionMatches(PyExc_KeyError)) return -1;
+    PyErr_Clear();
+    return 0;
 }
 
 /* A list of one item; takes over the reference, also where it fails. */

@@ -20,6 +20,8 @@ Invariants
 * A container hangs in its parent from the moment it opens. A value string gets its place at the latest at the end of
   the piece in which it began.
 * Closed containers never change again, so snapshots and changes share them.
+* The last two snapshots are kept, each with what it mirrors, level by level. Where the older one is held by nobody else,
+  nobody can see it change: it is brought up to date, and becomes the newest, instead of another copy.
 * `_hidden` is the level of the outermost open container that stands where a name was expected, 0 without one.
 * `_is_busy` while code of others could run in the middle of something (the collector's, a signal's). An exception that
   breaks off a piece leaves it set: from there on nothing of what was half done is looked at again.
@@ -59,6 +61,8 @@ cdef extern from "Python.h":
     object PyDict_Copy(PyObject* o)
     int PyDict_SetItem(PyObject* o, PyObject* key, PyObject* value) except -1
     Py_ssize_t PyDict_GET_SIZE(PyObject* o)
+    bint PyDict_Next(PyObject* o, Py_ssize_t* position, PyObject** key, PyObject** value)
+    int PyList_SetSlice(PyObject* o, Py_ssize_t low, Py_ssize_t high, PyObject* items) except -1
     PyObject* PyTuple_New(Py_ssize_t size) except NULL
     void PyTuple_SET_ITEM(PyObject* o, Py_ssize_t i, PyObject* item)
     PyObject* PyTuple_GET_ITEM(PyObject* o, Py_ssize_t i)
@@ -70,6 +74,7 @@ cdef extern from "Python.h":
     void Py_INCREF(PyObject* o)
     void Py_DECREF(PyObject* o)
     void Py_XDECREF(PyObject* o)
+    void Py_CLEAR(PyObject* o)
     PyObject* Py_True
     PyObject* Py_False
     PyObject* Py_None
@@ -104,6 +109,13 @@ cdef extern from "_engine_c.h":
     void ts_track(const unsigned char* p, Py_ssize_t n, ts_tracker* tracker) noexcept nogil
     int ts_number(const unsigned char* p, const unsigned char* end, const unsigned char** stop, PyObject** value) noexcept
     int ts_list_append(PyObject* list, PyObject* item) except -1
+    int ts_list_put(PyObject* list, Py_ssize_t i, PyObject* item) except -1
+    object ts_longer_text(
+        PyObject* old, bint is_own, const unsigned char* p, Py_ssize_t n, Py_ssize_t* known, Py_ssize_t* room
+    )
+    bint ts_is_held_by(PyObject* o, Py_ssize_t count) noexcept
+    bint ts_has_at(PyObject* container, Py_ssize_t i, PyObject* item) noexcept
+    int ts_discard(PyObject* dict, PyObject* key) except -1
     list ts_list_of(PyObject* item)
     PyObject* ts_change(PyObject* kind, PyObject* path, PyObject* value) except NULL
     PyObject* ts_name(const unsigned char* p, Py_ssize_t n) except NULL
@@ -155,8 +167,25 @@ cdef struct Frame:
     PyObject* container
     PyObject* key
     PyObject* path
+    Py_ssize_t serial  # no other container of this parser has it; 0 once a name was repeated: it is not mirrored
     int state
     bint is_object
+
+cdef struct Mirror:  # of an open container in a snapshot
+    PyObject* copy  # owned, as is `extra`
+    PyObject* extra  # the name of a pending scalar that is in the copy alone
+    Py_ssize_t serial  # of the frame
+    Py_ssize_t size  # members of the copy
+    Py_ssize_t synced  # of them, from the first one, are final; at this place stands what is not
+
+cdef struct View:
+    Mirror* mirrors
+    Py_ssize_t levels
+    Py_ssize_t room
+    PyObject* text  # the open string in it, owned
+    Py_ssize_t text_serial
+    Py_ssize_t text_size  # bytes of the buffer
+    Py_ssize_t text_room  # characters
 
 cdef object SET = "set"
 cdef object APPEND = "append"
@@ -271,6 +300,84 @@ cdef inline Py_ssize_t _members(Frame* frame) noexcept:
 cdef inline object _step_in(Frame* frame):
     """The step from a container to the value placed last in it."""
     return <object>frame.key if frame.is_object else PyList_GET_SIZE(frame.container) - 1
+
+
+cdef inline Py_ssize_t _size(PyObject* container, bint is_object) noexcept:
+    return PyDict_GET_SIZE(container) if is_object else PyList_GET_SIZE(container)
+
+
+cdef int _copy(Mirror* mirror, Frame* frame, object last, bint is_placed) except -1:
+    """Mirror a container by a copy, with `last` for its open child or pending scalar; `is_placed`: it has a place already."""
+    cdef Py_ssize_t size = _members(frame)
+    cdef object copy
+    mirror.serial = frame.serial
+    mirror.synced = size - is_placed
+    if frame.is_object:
+        copy = PyDict_Copy(frame.container)
+        if last is not NOTHING:
+            PyDict_SetItem(<PyObject*>copy, frame.key, <PyObject*>last)
+            if not is_placed:
+                _note_extra(mirror, frame, PyDict_GET_SIZE(<PyObject*>copy) - size)
+    else:
+        copy = PyList_GetSlice(frame.container, 0, size)
+        if is_placed:
+            (<list>copy)[size - 1] = last
+        elif last is not NOTHING:
+            (<list>copy).append(last)
+    mirror.size = _size(<PyObject*>copy, frame.is_object)
+    Py_INCREF(<PyObject*>copy)
+    mirror.copy = <PyObject*>copy
+    return 0
+
+
+cdef int _bring_up(Mirror* mirror, Frame* frame, object last, bint is_placed) except -1:
+    """Bring the copy of a container up to date."""
+    cdef PyObject* copy = mirror.copy
+    cdef PyObject* key
+    cdef PyObject* value
+    cdef Py_ssize_t size = _members(frame)
+    cdef Py_ssize_t final = size - is_placed
+    cdef Py_ssize_t i = mirror.synced
+    cdef Py_ssize_t wanted = size + (last is not NOTHING and not is_placed)
+    if not frame.is_object:
+        while i < final:
+            value = PyList_GET_ITEM(frame.container, i)
+            Py_INCREF(value)
+            ts_list_put(copy, i, value)
+            i += 1
+        if last is not NOTHING and (i == PyList_GET_SIZE(copy) or PyList_GET_ITEM(copy, i) != <PyObject*>last):
+            Py_INCREF(<PyObject*>last)
+            ts_list_put(copy, i, <PyObject*>last)
+        if PyList_GET_SIZE(copy) > wanted:
+            PyList_SetSlice(copy, wanted, PyList_GET_SIZE(copy), NULL)
+    else:
+        if mirror.extra != NULL:
+            if i < size:
+                PyDict_Next(frame.container, &i, &key, &value)
+                i -= 1
+            else:
+                key = NULL if last is NOTHING else frame.key
+            if key != mirror.extra:
+                ts_discard(copy, mirror.extra)
+            Py_CLEAR(mirror.extra)
+        while i < final and PyDict_Next(frame.container, &i, &key, &value):
+            PyDict_SetItem(copy, key, value)
+        if last is not NOTHING:
+            PyDict_SetItem(copy, frame.key, <PyObject*>last)
+            if not is_placed:
+                _note_extra(mirror, frame, PyDict_GET_SIZE(copy) - size)
+        wanted = PyDict_GET_SIZE(copy)
+    mirror.synced = final
+    mirror.size = wanted
+    return 0
+
+
+cdef inline void _note_extra(Mirror* mirror, Frame* frame, Py_ssize_t added) noexcept:
+    if added:
+        mirror.extra = frame.key
+        Py_INCREF(frame.key)
+    else:  # a value that is there is hidden by the pending one
+        mirror.serial = 0
 
 
 cdef tuple _longer(PyObject* path, Py_ssize_t size, object step):
@@ -533,8 +640,8 @@ cdef class StreamingJsonParser:
     cdef Py_ssize_t _counted  # bytes whose characters are counted
     cdef Py_ssize_t _characters
     cdef Py_ssize_t _joined  # its size when it was shown last
+    cdef Py_ssize_t _string_serial
     cdef object _string_path
-    cdef object _shown_string
     cdef int _escape  # 0 outside escapes, else the number of its characters so far
     cdef unsigned char[4] _digits
     cdef unsigned int _half  # a high half that waits for the other, 0 without one
@@ -552,6 +659,9 @@ cdef class StreamingJsonParser:
     cdef bint _reports  # within append()
     cdef list _changes  # of the piece that is being read; None while there is none
     cdef object _shown
+    cdef View[2] _views
+    cdef int _latest  # which of them
+    cdef Py_ssize_t _serial
     cdef bint _dirty
     cdef Py_ssize_t _credit
     cdef Py_ssize_t _error_offset  # -1 without one
@@ -590,6 +700,8 @@ cdef class StreamingJsonParser:
             Py_DECREF(self._frames[self._depth].container)
         if self._frames != self._first_frames:
             PyMem_Free(self._frames)
+        self._drop_view(&self._views[0])
+        self._drop_view(&self._views[1])
         PyMem_Free(self._buffer)
         PyMem_Free(self._scratch)
 
@@ -653,11 +765,9 @@ cdef class StreamingJsonParser:
             self._is_busy = False
 
     cdef object _show(self):
-        cdef Py_ssize_t cost = 0, levels, level
+        cdef Py_ssize_t cost = 0, levels
         cdef bint is_open_string
         cdef object value = NOTHING
-        cdef object copy
-        cdef Frame* frame
         levels = self._hidden - 1 if self._hidden else self._depth
         if self._depth:
             cost = self._outer + _members(&self._frames[self._depth - 1]) + 1
@@ -671,30 +781,21 @@ cdef class StreamingJsonParser:
                 cost += value is not NOTHING
         if cost > self._credit:
             return self._shown
+        if levels:
+            value = self._renew(levels, is_open_string, value)
+        elif is_open_string:
+            value = ts_text(self._buffer, self._size)
+        elif value is NOTHING:
+            value = self._root
+            if self._root_end >= 0:
+                self._drop_view(&self._views[0])
+                self._drop_view(&self._views[1])
         if is_open_string:
-            if self._size != self._joined or self._shown_string is None:
-                self._shown_string = ts_text(self._buffer, self._size)
-                self._joined = self._size
-            value = self._shown_string
-        for level in range(levels - 1, -1, -1):
-            frame = &self._frames[level]
-            if frame.is_object:
-                copy = PyDict_Copy(frame.container)
-                if value is not NOTHING:
-                    PyDict_SetItem(<PyObject*>copy, frame.key, <PyObject*>value)
-            else:
-                copy = PyList_GetSlice(frame.container, 0, PyList_GET_SIZE(frame.container))
-                if value is NOTHING:
-                    pass
-                elif level + 1 < levels or is_open_string:
-                    (<list>copy)[PyList_GET_SIZE(<PyObject*>copy) - 1] = value
-                else:
-                    (<list>copy).append(value)
-            value = copy
+            self._joined = self._size
         self._credit -= cost
         self._dirty = False
-        self._shown = self._root if value is NOTHING else value
-        return self._shown
+        self._shown = value
+        return value
 
     @property
     def complete(self):
@@ -776,6 +877,106 @@ cdef class StreamingJsonParser:
             elif (self._mode == M_TOKEN or self._mode == M_HELD_TOKEN) and self._takes:
                 path.append(<object>frame.key if frame.is_object else _members(frame))
         return tuple(path)
+
+    # ------------------------------------------------------------ snapshots
+
+    cdef object _renew(self, Py_ssize_t levels, bint is_open_string, object last):
+        """A snapshot of the open containers; `last` is the pending scalar, if one shows."""
+        cdef View* view = &self._views[self._latest]
+        cdef Py_ssize_t level, kept
+        cdef bint is_placed = is_open_string
+        cdef bint is_shown = view.levels and ts_is_held_by(view.mirrors[0].copy, 2)
+        if not is_shown or view.mirrors[0].copy != <PyObject*>self._shown:  # somebody has the newest
+            is_shown = False
+            self._latest = 1 - self._latest
+            view = &self._views[self._latest]
+        self._reserve_view(view, levels)
+        kept = self._own_levels(view, levels, 1 + is_shown)
+        try:
+            if is_open_string:
+                last = self._text(view, kept == levels)
+            elif view.text != NULL:
+                Py_CLEAR(view.text)
+            self._cut_view(view, kept)
+            while view.levels < levels:
+                view.mirrors[view.levels].copy = NULL
+                view.mirrors[view.levels].extra = NULL
+                view.levels += 1
+            for level in range(levels - 1, -1, -1):
+                if level < kept:
+                    _bring_up(&view.mirrors[level], &self._frames[level], last, is_placed)
+                else:
+                    _copy(&view.mirrors[level], &self._frames[level], last, is_placed)
+                last = <object>view.mirrors[level].copy
+                is_placed = True
+        except:
+            self._cut_view(view, 0)
+            if is_shown:
+                self._shown = NOTHING  # the credit is not spent: the next one is fresh
+            raise
+        return last
+
+    cdef Py_ssize_t _own_levels(self, View* view, Py_ssize_t levels, Py_ssize_t references) noexcept:
+        """The number of the outer levels that can be seen through this view alone, and are as it left them."""
+        cdef Mirror* mirror
+        cdef Frame* frame
+        cdef PyObject* parent = NULL
+        cdef Py_ssize_t level, place = 0
+        for level in range(min(view.levels, levels)):
+            mirror = &view.mirrors[level]
+            frame = &self._frames[level]
+            if mirror.serial == 0 or mirror.serial != frame.serial:
+                return level
+            if not ts_is_held_by(mirror.copy, references) or mirror.size != _size(mirror.copy, frame.is_object):
+                return level
+            if parent != NULL and not ts_has_at(parent, place, mirror.copy):
+                return level
+            references = 2  # of the parent and the mirror
+            parent = mirror.copy
+            place = mirror.synced
+        return min(view.levels, levels)
+
+    cdef object _text(self, View* view, bint is_own):
+        """The open string so far; that of the view grows where nobody else has it."""
+        cdef object text
+        cdef Mirror* mirror
+        if view.text_serial != self._string_serial:
+            Py_CLEAR(view.text)
+        if is_own and view.text != NULL:
+            mirror = &view.mirrors[self._depth - 1]
+            is_own = ts_has_at(mirror.copy, mirror.synced, view.text)
+        text = ts_longer_text(view.text, is_own, self._buffer, self._size, &view.text_size, &view.text_room)
+        if <PyObject*>text != view.text:
+            Py_XDECREF(view.text)
+            Py_INCREF(<PyObject*>text)
+            view.text = <PyObject*>text
+            view.text_serial = self._string_serial
+        return text
+
+    cdef int _reserve_view(self, View* view, Py_ssize_t levels) except -1:
+        cdef Py_ssize_t room = max(levels, 4, view.room * 2)
+        cdef Mirror* mirrors
+        if levels > view.room:
+            mirrors = <Mirror*>PyMem_Realloc(view.mirrors, room * sizeof(Mirror))
+            if mirrors == NULL:
+                raise MemoryError
+            view.mirrors = mirrors
+            view.room = room
+        return 0
+
+    cdef void _cut_view(self, View* view, Py_ssize_t levels) noexcept:
+        """Let go of the levels from here on, from the inside: nothing that is freed is deep."""
+        while view.levels > levels:
+            view.levels -= 1
+            Py_CLEAR(view.mirrors[view.levels].extra)
+            Py_CLEAR(view.mirrors[view.levels].copy)
+
+    cdef void _drop_view(self, View* view) noexcept:
+        self._cut_view(view, 0)
+        Py_CLEAR(view.text)
+        PyMem_Free(view.mirrors)
+        view.mirrors = NULL
+        view.room = 0
 
     # ------------------------------------------------------------ pieces
 
@@ -1158,6 +1359,7 @@ cdef class StreamingJsonParser:
             Py_DECREF(value)
         if PyDict_GET_SIZE(frame.container) == size:
             self._duplicate_keys += 1
+            frame.serial = 0
         return 0
 
     cdef object _path(self, Py_ssize_t level):
@@ -1238,6 +1440,8 @@ cdef class StreamingJsonParser:
         frame.key = NULL
         frame.path = NULL
         frame.is_object = is_object
+        self._serial += 1
+        frame.serial = self._serial
         self._depth += 1
         return OBJECT_FIRST if is_object else ARRAY_FIRST
 
@@ -1312,7 +1516,7 @@ cdef class StreamingJsonParser:
         self._mode = M_STRING
         self._is_fresh = True
         self._string_path = None
-        self._shown_string = None
+        self._string_serial += 1
         self._size = self._mark = self._joined = self._counted = self._characters = 0
         return 0
 
@@ -1450,11 +1654,7 @@ cdef class StreamingJsonParser:
             frame.key = value
             self._state = OBJECT_COLON
         else:
-            if self._joined == self._size and self._shown_string is not None:
-                value = <PyObject*>self._shown_string
-                Py_INCREF(value)
-            else:
-                value = ts_decode(self._buffer, self._size)
+            value = ts_decode(self._buffer, self._size)
             if not self._is_placed:
                 self._place(value)
             elif self._depth == 0:
@@ -1482,7 +1682,6 @@ cdef class StreamingJsonParser:
                         self._string_path = self._value_path()
                     Py_INCREF(Py_None)
                     self._add_change(END_CHANGE, self._string_path, Py_None)
-            self._shown_string = None
         self._drop_buffer()
         return 0
 
