@@ -91,7 +91,7 @@ def in_terminal(*argv, **environment):
     master, slave = pty.openpty()
     settings_of_it = {**os.environ, "TERM": "xterm", "COLUMNS": "100", "LINES": "40", **environment}
     with subprocess.Popen(
-        command(*argv), stdin=subprocess.DEVNULL, stdout=slave, stderr=slave, cwd=ROOT, env=settings_of_it
+        command(*argv), stdin=subprocess.DEVNULL, stdout=slave, stderr=slave, env=settings_of_it
     ) as process:
         os.close(slave)
         parts = []
@@ -382,9 +382,7 @@ def test_a_recording_names_its_provider(run, write):
 @pytest.mark.parametrize("content", [CLEAN, recording(*pieces_of(CLEAN, 37), header={"record": 1})])
 @pytest.mark.parametrize("argv", [["replay", "--json"], ["assemble"]])
 def test_standard_input(argv, content):
-    done = subprocess.run(
-        command(*argv, "-"), input=content.encode(), capture_output=True, cwd=ROOT, timeout=60, check=False
-    )
+    done = subprocess.run(command(*argv, "-"), input=content.encode(), capture_output=True, timeout=60, check=False)
     assert (done.returncode, done.stderr) == (0, b"")
     document = json.loads(done.stdout)
     assert document["file"] == "standard input"
@@ -393,7 +391,7 @@ def test_standard_input(argv, content):
 
 @POSIX
 def test_standard_input_is_shown_as_it_comes():
-    with subprocess.Popen(command("replay", "-"), stdin=subprocess.PIPE, stdout=subprocess.PIPE, cwd=ROOT) as process:
+    with subprocess.Popen(command("replay", "-"), stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
         middle = CLEAN.index('is\\"')
         process.stdin.write(CLEAN[:middle].encode())
         process.stdin.flush()
@@ -508,13 +506,14 @@ def test_a_cut_file_names_the_calls_that_must_not_be_run(run, write):
     assert err.endswith("1 of 1 calls must not be run: 0 (delete, incomplete)\n")
 
 
-def wait_until_read(pipe):
-    """Until the other end has taken what was written: on a busy machine a process may take long to start."""
+def wait_until_read(process):
+    """Until a process has taken what was written to it: on a busy machine it may take long to start."""
     import fcntl
     import termios
 
     deadline = time.monotonic() + 30
-    while int.from_bytes(fcntl.ioctl(pipe, termios.FIONREAD, bytes(4)), sys.byteorder):
+    while int.from_bytes(fcntl.ioctl(process.stdin, termios.FIONREAD, bytes(4)), sys.byteorder):
+        assert process.poll() is None
         assert time.monotonic() < deadline
         time.sleep(0.05)
 
@@ -523,11 +522,11 @@ def wait_until_read(pipe):
 @pytest.mark.parametrize("argv", [["replay"], ["assemble"], ["check"], ["replay", "--json"]])
 def test_control_c_shows_what_came(argv):
     with subprocess.Popen(
-        command(*argv, "-"), stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, cwd=ROOT
+        command(*argv, "-"), stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE
     ) as process:
         process.stdin.write(CUT.partition('{"delta": {}')[0].encode()[:-80])
         process.stdin.flush()
-        wait_until_read(process.stdin)
+        wait_until_read(process)
         time.sleep(1.0)
         process.send_signal(signal.SIGINT)
         out, err = process.communicate(timeout=30)
@@ -541,7 +540,7 @@ def test_control_c_shows_what_came(argv):
 @pytest.mark.parametrize("argv", [["replay"], ["assemble"], ["check", "--show-values"], ["inspect", "-o", "-"]])
 def test_a_closed_pipe_is_one_line(write, argv):
     path = write(sse(*(call(0, "word " * 50, f"call_{n}", "write") for n in range(2000))))
-    with subprocess.Popen(command(*argv, path), stdout=subprocess.PIPE, stderr=subprocess.PIPE, cwd=ROOT) as process:
+    with subprocess.Popen(command(*argv, path), stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
         process.stdout.close()
         err = process.stderr.read().decode()
         code = process.wait(60)
@@ -565,10 +564,7 @@ def test_odd_standard_streams(write, tmp_path, redirection, code, words):
     if "/dev/full" in redirection and not Path("/dev/full").exists():
         pytest.skip("no /dev/full on this system")
     line = f"'{sys.executable}' -m toolstream replay - {redirection}"
-    search = os.pathsep.join([str(ROOT), os.environ.get("PYTHONPATH", "")])
-    done = subprocess.run(
-        ["sh", "-c", line], capture_output=True, cwd=tmp_path, env={**os.environ, "PYTHONPATH": search}, check=False
-    )
+    done = subprocess.run(["sh", "-c", line], capture_output=True, cwd=tmp_path, check=False)
     assert done.returncode == code, done.stderr
     assert words in done.stderr.decode()
     assert done.stderr.count(b"\n") == bool(words)
@@ -637,9 +633,7 @@ def test_assemble_reads_a_large_file_in_bounded_memory(tmp_path, size):
         for _ in range(count):
             file.write(event)
         file.write(sse(call(0, '"}'), chunk({}, "tool_calls")))
-    done = subprocess.run(
-        [sys.executable, "-c", MEASURE, str(path)], capture_output=True, cwd=ROOT, timeout=120, check=True
-    )
+    done = subprocess.run([sys.executable, "-c", MEASURE, str(path)], capture_output=True, timeout=120, check=True)
     made = json.loads(done.stdout)["calls"][0]
     assert made["arguments"]["content"] == part * count
     kilobytes = int(done.stderr)

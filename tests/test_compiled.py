@@ -26,7 +26,10 @@ def test_allocations_that_fail():
 
 
 def test_a_parser_that_is_used_while_it_reads():
-    """The collector can run code of anybody in the middle of a piece: it is told no, and nothing is lost."""
+    """The collector can run code of anybody in the middle of a piece: it is told no, and nothing is lost.
+
+    From CPython 3.12 on it runs between the instructions of the interpreter alone, so never there.
+    """
     text = '[{"a":[1,{"b":"c"}]},' * 50
     parser, told = _engine_c.StreamingJsonParser(), []
 
@@ -50,8 +53,9 @@ def test_a_parser_that_is_used_while_it_reads():
     whole = _engine_c.StreamingJsonParser()
     assert changes == whole.append(text)
     assert (parser.snapshot(), parser.position) == (whole.snapshot(), len(text))
-    assert {"MISSING", (False, ())} < set(told)
-    assert sum("the parser is reading" in str(answer) for answer in told) > 100
+    if sys.version_info < (3, 12):
+        assert {"MISSING", (False, ())} < set(told)
+        assert sum("the parser is reading" in str(answer) for answer in told) > 100
 
 
 def test_an_exception_in_the_middle_of_a_piece(monkeypatch):
