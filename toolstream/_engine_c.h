@@ -601,8 +601,8 @@ static PyObject *ts_longer_text(PyObject *old, int is_own, const unsigned char *
         *room = length + length / 8 + 64;
         if (start) memcpy(PyUnicode_DATA(text), PyUnicode_DATA(old), (size_t)(size * (Py_ssize_t)PyUnicode_KIND(old)));
     }
-    if (widest == 0x7F) memcpy(PyUnicode_1BYTE_DATA(text) + size, p, (size_t)n);
-    else ts_decode_at(text, size, p, n);
+    if (widest != 0x7F) ts_decode_at(text, size, p, n);
+    else if (n) memcpy(PyUnicode_1BYTE_DATA(text) + size, p, (size_t)n); /* an empty run has no address */
     ts_set_length(text, length);
     *known = start + n;
     return text;
