@@ -85,20 +85,21 @@ class OpenAIChat:
             if event.get("object") == "error" or _is_error_type(event.get("type")):
                 self.assembler.error(event.get("error") or event)
                 return
-        error = event.get("error")
-        if error:
-            self.assembler.error(error)
-        usage = event.get("usage")
-        groq = event.get("x_groq")
-        if groq is not None and isinstance(groq, dict):
-            usage = usage or groq.get("usage")
-            if groq.get("error") and not error:
-                self.assembler.error(groq["error"])
-        if usage:
-            self.assembler.usage(usage)
+        if "error" in event or "usage" in event or "x_groq" in event:
+            self._beside(event)
 
     def close(self) -> None:
         """Nothing is open between chunks."""
+
+    def _beside(self, event: dict[str, Any]) -> None:
+        """What stands beside the choices of a chunk."""
+        error, usage, groq = event.get("error"), event.get("usage"), event.get("x_groq")
+        if isinstance(groq, dict):
+            error, usage = error or groq.get("error"), usage or groq.get("usage")
+        if error:
+            self.assembler.error(error)
+        if usage:
+            self.assembler.usage(usage)
 
     # ------------------------------------------------------------ choices
 
@@ -126,24 +127,24 @@ class OpenAIChat:
         if delta is None:
             delta = choice.get("message")  # some servers send the last part as a whole message
         if delta and isinstance(delta, dict):
-            fields = len(delta)
-            content = delta.get("content")
-            if content is not None:
-                fields -= 1
+            others = len(delta)
+            if "content" in delta:
+                others -= 1
+                content = delta["content"]
                 if isinstance(content, str):
                     self.assembler.text(content, number)
                 elif isinstance(content, list):
                     self._parts(number, content)
-            calls = delta.get("tool_calls")
-            if calls is not None:
-                fields -= 1
+            if "tool_calls" in delta:
+                others -= 1
+                calls = delta["tool_calls"]
                 if not isinstance(calls, list):
                     self._call(number, calls, None)  # one entry without its list
                 elif len(calls) == 1:
                     self._call(number, calls[0], None)
                 elif calls:
                     self._calls(number, calls)
-            if fields:
+            if others:
                 self._rest(number, delta)
         error = choice.get("error")
         if error:
