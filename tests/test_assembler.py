@@ -268,7 +268,7 @@ def test_the_start_event_comes_at_the_end_if_nothing_else_comes():
     stream = toolstream.ToolCallStream("openai-chat")
     stream.feed(call(0, name="f"))
     assert [event.type for event in stream.close()] == [
-        "defect", "defect", "tool_call.start", "defect", "tool_call.end", "stream.end"
+        "defect", "defect", "tool_call.start", "defect", "defect", "tool_call.end", "stream.end"
     ]  # fmt: skip
 
 

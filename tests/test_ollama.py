@@ -149,4 +149,4 @@ def test_what_is_unknown_or_of_a_wrong_type_is_ignored():
     ]
     done = run("ollama", events)
     assert [(c.id, c.index) for c in done.calls] == [("a", None)]
-    assert codes(done) == []
+    assert codes(done) == [("index_type", 0)]

@@ -1,4 +1,5 @@
-"""Rule 5 in every protocol: a value instead of text is never dropped, and text in a start is the beginning."""
+"""Arguments and indexes in forms that a protocol does not have: a value instead of text is never dropped, text in a
+start is the beginning, decimal digits are an index. The same for every protocol."""
 
 import pytest
 from protocol_helpers import brief, codes, run
@@ -14,9 +15,10 @@ def chat(*fragments, first=None):
 
 def responses(*fragments, first=""):
     item = {"type": "function_call", "id": "i", "call_id": "c", "name": "f", "arguments": first}
+    delta = {"type": "response.function_call_arguments.delta", "item_id": "i", "output_index": 0}
     return [
         {"type": "response.output_item.added", "output_index": 0, "item": item},
-        *({"type": "response.function_call_arguments.delta", "item_id": "i", "delta": one} for one in fragments),
+        *({**delta, "delta": fragment} for fragment in fragments),
         {"type": "response.completed", "response": {"status": "completed"}},
     ]
 
@@ -73,7 +75,7 @@ def gemini(*fragments):
 
 
 def ollama(fragment):
-    calls = [{"id": "c", "function": {"name": "f", "arguments": fragment}}]
+    calls = [{"id": "c", "function": {"index": 0, "name": "f", "arguments": fragment}}]
     return [{"message": {"tool_calls": calls}, "done": False}, {"message": {}, "done": True, "done_reason": "stop"}]
 
 
@@ -163,3 +165,85 @@ def test_what_gemini_streams_otherwise():
     part = {"toolCall": {"toolType": "t", "args": [1]}}
     done = run("gemini", [{"candidates": [{"content": {"parts": [part]}, "finishReason": "STOP"}]}])
     assert brief(done) == [("t", None, "invalid", False)]
+
+
+def test_a_null_fragment_says_nothing():
+    for provider, stream in STREAMED.items():
+        done = run(provider, stream('{"a"', None, ":1}"))
+        assert brief(done) == [("f", {"a": 1}, "complete", True)], provider
+        assert codes(done) == []
+        assert ("args_null_delta", 0) in codes(done, "info"), provider
+    legacy = [{"name": "f", "arguments": None}, {"arguments": "{}"}]
+    done = run("openai-chat", [{"choices": [{"index": 0, "delta": {"function_call": one}}]} for one in legacy])
+    assert ("args_null_delta", 0) in codes(done, "info")
+
+
+def with_index(value, index):
+    """The same, with another index in place of 0."""
+    if isinstance(value, list):
+        return [with_index(one, index) for one in value]
+    if not isinstance(value, dict):
+        return value
+    names = ("index", "output_index", "contentBlockIndex")
+    return {name: index if name in names else with_index(one, index) for name, one in value.items()}
+
+
+@pytest.mark.parametrize("index", ["7", 7.0, "12345678901234567890", "9" * 640])
+@pytest.mark.parametrize("provider", [*STREAMED, "ollama"])
+def test_an_index_in_another_form(provider, index):
+    done = run(provider, with_index(ALL[provider]('{"a":1}'), index))
+    assert brief(done) == [("f", {"a": 1}, "complete", True)]
+    assert done.calls[0].index == int(index)
+    assert ("index_type", 0) in codes(done)
+
+
+@pytest.mark.parametrize("index", ["x", "-1", "1.0", " 1", "٣", "²", "9" * 641, 1.5, float("inf"), True, [0], {}])
+@pytest.mark.parametrize("provider", [*STREAMED, "ollama"])
+def test_what_is_no_index(provider, index):
+    done = run(provider, with_index(ALL[provider]('{"a":1}'), index))
+    assert brief(done) == [("f", {"a": 1}, "complete", True)]
+    assert done.calls[0].index is None
+    assert ("index_type", 0) in codes(done)
+
+
+@pytest.mark.parametrize("index", [None, "", "null"])
+@pytest.mark.parametrize("provider", [*STREAMED, "ollama"])
+def test_an_index_that_is_absent(provider, index):
+    done = run(provider, with_index(ALL[provider]('{"a":1}'), index))
+    assert brief(done) == [("f", {"a": 1}, "complete", True)]
+    assert done.calls[0].index is None
+    assert ("index_type", 0) not in codes(done)
+
+
+@pytest.mark.parametrize("provider", STREAMED)
+def test_an_index_in_another_form_than_the_start_had(provider):
+    first, *rest = STREAMED[provider]('{"a"', ":1}")
+    done = run(provider, [first, *with_index(rest, "0")])
+    assert brief(done) == [("f", {"a": 1}, "complete", True)]
+    assert codes(done) == [("index_type", 0)]
+
+
+def test_a_candidate_and_a_choice_by_their_digits():
+    for provider, part in (
+        ("gemini", {"content": {"parts": [{"functionCall": {"name": "f", "args": {}}}]}}),
+        ("openai-chat", {"delta": {"tool_calls": [{"index": 0, "id": "c", "function": {"name": "f"}}]}}),
+    ):
+        name = "candidates" if provider == "gemini" else "choices"
+        for index, choice in (("1", 1), (1.0, 1), ("x", 0), (None, 0), ("1234567890123", 1234567890123)):
+            done = run(provider, [{name: [{"index": index, **part}]}])
+            assert [call.choice for call in done.calls] == [choice]
+
+
+def test_an_index_repeated_in_one_delta_in_any_form():
+    entries = [{"index": "0", "id": "c", "function": {"name": "f"}}, {"index": 0, "function": {"arguments": "{}"}}]
+    done = run("openai-chat", [{"choices": [{"index": 0, "delta": {"tool_calls": entries}}]}])
+    assert ("index_repeated_in_delta", 0) in codes(done, "info")
+
+
+def test_no_id_and_no_text_are_said_also_beside_what_is_worse():
+    done = run(
+        "mistral", [{"choices": [{"index": 0, "delta": {"tool_calls": [{"id": "null", "function": {"name": "f"}}]}}]}]
+    )
+    assert ("id_placeholder", 0) in codes(done)
+    assert {("id_missing", 0), ("args_empty", 0)} <= set(codes(done, "info"))
+    assert ("args_truncated", 0) in codes(done)

@@ -58,9 +58,10 @@ def judge(
             return judge_object(whole, text)
     stripped = text.strip(BLANK)
     if not stripped or stripped == "null":
+        code = "args_null" if stripped else "args_empty"
         if not regular:
-            return _cut(text)
-        return Verdict("complete", {}, [], [("args_null" if stripped else "args_empty", None, "")])
+            return Verdict("incomplete", None, [], [("args_truncated", len(text), ""), (code, None, "")])
+        return Verdict("complete", {}, [], [(code, None, "")])
     lossy = is_lossy(parser)
     if parser.depth == 0 and not parser.in_string:
         parser.feed("\n")  # ends a bare number or word, and half a sign after the value

@@ -851,12 +851,10 @@ class Assembler:
         odd: _Odd | None = call._odd
         if odd is not None:
             self._settle(call, odd)
+        if call._sent_id is None:
+            self.defect("id_missing", call)
         if not call._started:
-            if call._sent_id is None:
-                self._report_missing_id(call)
             self._start(call)
-        elif call._sent_id is None:
-            self._report_missing_id(call)
         regular = regular and not self.completion._lost
         status: Status
         if call._free_text:
@@ -886,10 +884,6 @@ class Assembler:
             self.defect("args_placeholder", call)
         if odd.restart:
             self._show(call, "", ())
-
-    def _report_missing_id(self, call: ToolCall) -> None:
-        if (call.position, "id_placeholder") not in self._reported:
-            self.defect("id_missing", call)
 
     def _freeze(self, call: ToolCall, status: Status) -> None:
         """The verdict is given: keep the last live value, and let the parser go."""

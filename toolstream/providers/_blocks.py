@@ -11,21 +11,13 @@ from typing import TYPE_CHECKING, Any
 
 from toolstream._rules import is_blank
 from toolstream.completion import ToolCall
+from toolstream.identity import absent, sent_index
 from toolstream.providers import Block
 
 if TYPE_CHECKING:
     from toolstream.assembler import Assembler
 
-__all__ = ["BlockProvider", "object_arguments", "text_arguments", "wire_index"]
-
-
-def wire_index(index: Any) -> int | None:
-    """An index as sent, as an `int`; a decimal string is one, anything else is none."""
-    if type(index) is int:
-        return index
-    if isinstance(index, str) and index.isdecimal() and len(index) <= 20:
-        return int(index)
-    return None
+__all__ = ["BlockProvider", "object_arguments", "text_arguments"]
 
 
 def text_arguments(call: ToolCall) -> str:
@@ -70,8 +62,8 @@ class BlockProvider:
     ) -> ToolCall:
         """A call is announced. `arguments`: what its start has of them. Text is their beginning; an object counts only
         if no fragment comes, and an empty one says nothing."""
-        index = wire_index(index)
-        call = self.assembler.open(index, id=id, name=name, kind=kind, index=index)
+        sent, index = index, sent_index(index)
+        call = self.assembler.open(index, id=id, name=name, kind=kind, index=sent)
         if index is not None:
             if index in self._seen:
                 self.assembler.defect("index_reused", call)
@@ -89,7 +81,7 @@ class BlockProvider:
     def open_block(self, index: Any, start: dict[str, Any]) -> Block:
         """Any other block is announced, or begins with its first fragment."""
         block = Block(start)
-        self._add(wire_index(index), block)
+        self._add(sent_index(index), block)
         return block
 
     def _add(self, index: int | None, block: Block | ToolCall) -> None:
@@ -103,7 +95,7 @@ class BlockProvider:
 
     def open_at(self, index: Any) -> Block | ToolCall | None:
         """What is open at that index."""
-        return self._open.get(index if type(index) is int else wire_index(index))
+        return self._open.get(index if type(index) is int else sent_index(index))
 
     def block_for(self, index: Any, kind: str) -> Block:
         """The open block for a fragment of text; a new one of that type where none is open."""
@@ -112,25 +104,30 @@ class BlockProvider:
 
     def fragment(self, index: Any, arguments: Any, *, normal: bool = False) -> None:
         """A fragment of a call's arguments: text, or a whole value instead (`normal`: as the protocol has it)."""
-        if type(index) is not int:
-            index = wire_index(index)
-        if arguments is None or arguments == "":
+        if arguments == "":
             return
+        sent = index
+        if type(index) is not int:
+            index = sent_index(index)
         call = self._open.get(index)
         if isinstance(call, ToolCall):
-            if isinstance(arguments, str):
+            if index is not sent and not absent(sent):
+                self.assembler.defect("index_type", call)
+            if arguments is None:
+                self.assembler.defect("args_null_delta", call)
+            elif isinstance(arguments, str):
                 if self._whole:
                     self._whole.pop(index, None)
                 self._append(call, arguments)
             else:
                 self._take_whole(index)
                 self.assembler.whole(call, arguments, normal=normal)
-        elif call is None or call.type in _WITHOUT_ARGUMENTS:
+        elif arguments is not None and (call is None or call.type in _WITHOUT_ARGUMENTS):
             self.assembler.defect("orphan_delta")
 
     def close_at(self, index: Any) -> None:
         """The block at that index has ended; a second end changes nothing."""
-        index = wire_index(index)
+        index = sent_index(index)
         self._take_whole(index)
         block = self._open.pop(index, None)
         if isinstance(block, ToolCall):

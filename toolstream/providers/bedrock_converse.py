@@ -111,7 +111,7 @@ class BedrockConverse(BlockProvider):
         for kind, value in delta.items():
             if kind == "toolUse":
                 if isinstance(value, dict):
-                    self.fragment(index, value.get("input"))
+                    self.fragment(index, value.get("input", ""))
             elif kind == "text":
                 if isinstance(value, str):
                     self.block_for(index, "text").append("text", value)

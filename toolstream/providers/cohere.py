@@ -56,7 +56,7 @@ class Cohere(BlockProvider):
         if not isinstance(message, dict):
             message = {}
         if kind == "tool-call-delta":
-            self.fragment(event.get("index"), _function(_tool_call(message)).get("arguments"))
+            self.fragment(event.get("index"), _function(_tool_call(message)).get("arguments", ""))
         elif kind in ("content-delta", "content-start"):
             if kind == "content-start":
                 self._content = None

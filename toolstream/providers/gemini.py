@@ -17,6 +17,7 @@ import math
 from binascii import b2a_base64
 from typing import TYPE_CHECKING, Any, Final
 
+from ..identity import sent_index
 from ._blocks import object_arguments
 from ._paths import PathWriter, parse_path
 
@@ -126,7 +127,7 @@ class Gemini:
     def _candidate(self, fields: dict[str, Any]) -> None:
         choice = fields.get("index")
         if type(choice) is not int:
-            choice = 0
+            choice = sent_index(choice) or 0
         candidate = self._candidates.get(choice)
         if candidate is None:
             candidate = self._candidates[choice] = _Candidate(choice)

@@ -117,7 +117,7 @@ class GeminiInteractions(BlockProvider):
         step = self.open_at(index)
         kind = delta.get("type")
         if isinstance(step, ToolCall):
-            arguments = delta.get("arguments")
+            arguments = delta.get("arguments", "")
             if delta.get("id") or delta.get("name"):
                 self.assembler.header(step, delta.get("id"), delta.get("name"))
             self.fragment(index, arguments, normal=isinstance(arguments, dict))
@@ -125,7 +125,7 @@ class GeminiInteractions(BlockProvider):
             if extras:
                 self.assembler.extras(step, extras)
         elif kind == "arguments_delta":
-            self.fragment(index, delta.get("arguments"))
+            self.fragment(index, delta.get("arguments", ""))
         elif kind == "text":
             self.block_for(index, "model_output").append("text", _text(delta))
             self.assembler.text(_text(delta))

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-from toolstream.providers._blocks import object_arguments, wire_index
+from toolstream.providers._blocks import object_arguments
 
 if TYPE_CHECKING:
     from toolstream.assembler import Assembler, Meaning
@@ -59,7 +59,7 @@ class Ollama:
         function = entry.get("function")
         if not isinstance(function, dict):
             return
-        index = wire_index(function.get("index", entry.get("index")))
+        index = function.get("index", entry.get("index"))
         call = self.assembler.open(None, id=entry.get("id"), name=function.get("name"), index=index)
         if not _NOT_EXTRA.issuperset(entry):
             self.assembler.extras(call, {field: value for field, value in entry.items() if field not in _NOT_EXTRA})

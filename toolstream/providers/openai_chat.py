@@ -14,7 +14,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 
 from toolstream._text import TextBuffer
-from toolstream.identity import absent
+from toolstream.identity import absent, sent_index
 from toolstream.providers._blocks import text_arguments
 from toolstream.types import MISSING
 
@@ -181,7 +181,9 @@ class OpenAIChat:
         legacy = delta.get("function_call")
         if isinstance(legacy, dict):
             arguments = legacy.get("arguments")
-            self._delta(choice, MISSING, None, legacy.get("name"), arguments, kind="legacy_function")
+            call = self._delta(choice, MISSING, None, legacy.get("name"), arguments, kind="legacy_function")
+            if arguments is None and call is not None and "arguments" in legacy:
+                self.assembler.defect("args_null_delta", call)
 
     def _parts(self, choice: int, parts: list[Any]) -> None:
         """Content as a list of parts: text, and thinking that is a list of parts itself."""
@@ -214,8 +216,8 @@ class OpenAIChat:
         for entry, is_bare in zip(entries, bare, strict=True):
             call = self._call(choice, entry, number if is_bare and count > 1 else None)
             number += is_bare
-            index = entry.get("index")
-            if type(index) is int:
+            index = sent_index(entry.get("index"))
+            if index is not None:
                 if index in seen and call is not None:
                     self.assembler.defect("index_repeated_in_delta", call)
                 seen.add(index)
@@ -322,10 +324,7 @@ def _joined(details: list[Any]) -> list[Any]:
 
 def _choice_number(choice: dict[str, Any]) -> int:
     """The index of a choice; a decimal string is one, and without any it is the first."""
-    number = choice.get("index")
-    if isinstance(number, str) and number.isdecimal() and len(number) < 10:
-        return int(number)
-    return number if type(number) is int else 0
+    return sent_index(choice.get("index")) or 0
 
 
 def _meaning(word: object) -> Meaning | None:

@@ -348,10 +348,12 @@ class OpenAIResponses:
         call = self._call_of(event)
         if call is None:
             return
-        delta = event.get("delta")
+        delta = event.get("delta", "")
         if isinstance(delta, str):
             self._assembler.append(call, delta)
-        elif delta is not None:
+        elif delta is None:
+            self._assembler.defect("args_null_delta", call)
+        else:
             self._assembler.whole(call, delta, normal=False)
 
     def _arguments_done(self, event: dict[str, Any]) -> None:
