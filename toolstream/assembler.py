@@ -420,7 +420,8 @@ class Assembler:
         if not call._started:
             self._start(call)
         call._object = call._live = dict(value)  # type: ignore[call-overload]
-        self._show(call, text, None)
+        call._buffer.append(text)
+        self.events.append(ToolCallDelta(call, text))
         self._finish_value(call)
         return True
 
