@@ -11,7 +11,7 @@ PACKAGE = Path(__file__).parent.parent / "toolstream"
 
 LAYERS = [  # lowest first; a package (transport, providers, cli) is one entry and may import within itself
     {"types", "errors"},
-    {"_rules", "_text", "_values"},
+    {"_rules", "_sources", "_text", "_values"},
     {"_engine_py", "_engine_c"},
     {"_engine"},
     {"streaming_json", "arguments"},

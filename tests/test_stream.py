@@ -615,6 +615,43 @@ def test_a_source_without_close_can_be_given_up():
     events.close()
 
 
+@pytest.mark.parametrize("error", [OSError("gone"), None])
+def test_a_source_that_cannot_be_closed_hides_no_exception(error):
+    class Stuck(Source):
+        def close(self):
+            self.closed += 1
+            raise ValueError("cannot be closed")
+
+    class AsyncStuck(Stuck):
+        close = None
+        aclose = Stuck.close
+
+    def read(source):
+        events = iter_events(source, "openai-chat")
+        next(events)
+        if error is None:
+            events.close()
+        else:
+            list(events)
+
+    async def aread(source):
+        events = aiter_events(source, "openai-chat")
+        await anext(events)
+        if error is None:
+            await events.aclose()
+        else:
+            await collect(events)
+
+    readings = [read, lambda source: asyncio.run(aread(source))]
+    if error is not None:
+        readings += [assemble, lambda source: asyncio.run(aassemble(source))]
+    for kind in (Stuck, AsyncStuck):
+        for reading in readings if kind is Stuck else readings[1::2]:
+            source = kind(CHUNKS, error)
+            _, seen = until_error(reading(source) for _ in range(1))
+            assert (seen, source.closed) == (error, 1)
+
+
 def test_a_cancelled_task_closes_the_source_and_says_no_more():
     class Silent(AsyncSource):
         async def __aiter__(self):

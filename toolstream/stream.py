@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import AsyncIterable, AsyncIterator, Callable, Iterable, Iterator
 from typing import Any
 
+from toolstream import _sources
 from toolstream.assembler import UNNAMED_ERROR, Assembler
 from toolstream.completion import Completion
 from toolstream.errors import LimitExceededError, ToolStreamError, UnknownProviderError
@@ -493,7 +494,7 @@ def iter_events(pieces: Iterable[Any], provider: str | None = None, **options: A
         yield from stream.close()
     finally:
         if not ended:
-            _close(pieces)
+            _sources.close(pieces)
 
 
 async def aiter_events(pieces: AsyncIterable[Any], provider: str | None = None, **options: Any) -> AsyncIterator[Event]:
@@ -516,7 +517,7 @@ async def aiter_events(pieces: AsyncIterable[Any], provider: str | None = None, 
             yield event
     finally:
         if not ended:
-            await _aclose(pieces)
+            await _sources.aclose(pieces)
 
 
 def assemble(pieces: Iterable[Any], provider: str | None = None, **options: Any) -> Completion:
@@ -530,7 +531,7 @@ def assemble(pieces: Iterable[Any], provider: str | None = None, **options: Any)
         ended = True
     finally:
         if not ended:
-            _close(pieces)
+            _sources.close(pieces)
     stream.close()
     return stream.completion
 
@@ -545,7 +546,7 @@ async def aassemble(pieces: AsyncIterable[Any], provider: str | None = None, **o
         ended = True
     finally:
         if not ended:
-            await _aclose(pieces)
+            await _sources.aclose(pieces)
     stream.close()
     return stream.completion
 
@@ -558,17 +559,3 @@ def _last_events(stream: ToolCallStream, error: BaseException) -> list[Event]:
         return stream.close()
     except UnknownProviderError:
         return []
-
-
-def _close(source: object) -> None:
-    close = getattr(source, "close", None)
-    if close is not None:
-        close()
-
-
-async def _aclose(source: object) -> None:
-    close = getattr(source, "aclose", None) or getattr(source, "close", None)
-    if close is not None:
-        result = close()
-        if hasattr(result, "__await__"):
-            await result

@@ -14,10 +14,10 @@ stays so: a late piece revives nothing, and every later `check` raises the same 
 from __future__ import annotations
 
 from collections.abc import AsyncGenerator, AsyncIterable, AsyncIterator, Callable, Generator, Iterable
-from contextlib import suppress
 from time import monotonic
 from typing import Any, TypeVar
 
+from toolstream import _sources
 from toolstream.errors import LimitExceededError, StreamStalledError
 
 __all__ = ["StreamWatchdog"]
@@ -192,7 +192,7 @@ class StreamWatchdog:
         finally:
             self._running = False
             if not ended:
-                _close(source, None if source is pieces else pieces)
+                _sources.close(source, None if source is pieces else pieces)
 
     async def guard_async(self, pieces: AsyncIterable[Piece]) -> AsyncGenerator[Piece, None]:
         """The pieces of `pieces`, as long as all limits are kept; the clock starts when the first one is asked for.
@@ -226,7 +226,7 @@ class StreamWatchdog:
             self._running = False
             alarm.cancel()
             if not ended:
-                await _aclose(source, None if source is pieces else pieces)
+                await _sources.aclose(source, None if source is pieces else pieces)
 
     def _finish(self) -> None:
         """The source has ended: in time, or not."""
@@ -308,23 +308,3 @@ def _size(piece: object) -> int:
         return memoryview(piece).nbytes  # type: ignore[arg-type]
     except TypeError:
         return 0
-
-
-def _close(*sources: Any) -> None:
-    """Close an iterator and what it comes from. What goes wrong then matters less than why it is closed."""
-    for source in sources:
-        close = getattr(source, "close", None)
-        if close is not None:
-            with suppress(Exception):
-                close()
-
-
-async def _aclose(*sources: Any) -> None:
-    """`_close`, for sources whose `aclose` or `close` may have to be awaited."""
-    for source in sources:
-        close = getattr(source, "aclose", None) or getattr(source, "close", None)
-        if close is not None:
-            with suppress(Exception):
-                closing = close()
-                if hasattr(closing, "__await__"):
-                    await closing
