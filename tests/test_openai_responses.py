@@ -802,17 +802,18 @@ def test_text_that_comes_only_at_the_end() -> None:
 
 
 def test_text_of_no_item() -> None:
-    loose = [{"type": "response.output_text.delta", "delta": text} for text in ("Hel", "lo")]
-    completion = responses(*loose, COMPLETED)
-    assert completion.text == "Hello"
-    assert completion.message() == [
-        {
-            "type": "message",
-            "role": "assistant",
-            "status": "incomplete",
-            "content": [{"type": "output_text", "text": "Hello", "annotations": []}],
-        }
-    ]
+    for item_id in (None, "", "null"):
+        loose = [{"type": "response.output_text.delta", "delta": text, "item_id": item_id} for text in ("Hel", "lo")]
+        completion = responses(*loose, COMPLETED)
+        assert completion.text == "Hello"
+        assert completion.message() == [
+            {
+                "type": "message",
+                "role": "assistant",
+                "status": "incomplete",
+                "content": [{"type": "output_text", "text": "Hello", "annotations": []}],
+            }
+        ]
 
 
 # ---------------------------------------------------------------- anything at all

@@ -319,7 +319,7 @@ class Assembler:
         before is taken over, with `index_reused`. `id`, `name`: as sent, absent where missing, null, empty or the
         text `null`. `index`: as sent (`index_type` if it is no integer). `free_text`: the input is text, not JSON
         (custom tools, code). `LimitExceededError` beyond `max_calls`."""
-        number, code = assembler_index(index)
+        number, code = (index, None) if type(index) is int else assembler_index(index)
         home = self._homes.get(choice) or self._home(choice)
         call = self._open(None, home, choice, number, id, name, kind, free_text)
         if code == "index_type":

@@ -181,7 +181,7 @@ ADVICE: Final[dict[str, tuple[str, str]]] = {
     # infos: arguments
     "args_empty": (
         "A tool without parameters: many servers send no text for it.",
-        "Nothing; the arguments are {}.",
+        "Nothing; the arguments are {}, unless the call was cut.",
     ),
     "args_in_start": (
         "The server does not stream arguments.",
@@ -189,7 +189,7 @@ ADVICE: Final[dict[str, tuple[str, str]]] = {
     ),
     "args_null": (
         "A tool without parameters, whose arguments were serialised from nothing.",
-        "Nothing; the arguments are {}. On a server, send {}.",
+        "Nothing; the arguments are {}, unless the call was cut. On a server, send {}.",
     ),
     "args_null_delta": (
         "The field is sent in every delta, null where there is nothing.",

@@ -113,12 +113,12 @@ class BlockProvider:
         if isinstance(call, ToolCall):
             if index is not sent and not absent(sent):
                 self.assembler.defect("index_type", call)
-            if arguments is None:
-                self.assembler.defect("args_null_delta", call)
-            elif isinstance(arguments, str):
+            if isinstance(arguments, str):
                 if self._whole:
                     self._whole.pop(index, None)
                 self._append(call, arguments)
+            elif arguments is None:
+                self.assembler.defect("args_null_delta", call)
             else:
                 self._take_whole(index)
                 self.assembler.whole(call, arguments, normal=normal)

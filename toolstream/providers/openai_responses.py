@@ -433,8 +433,8 @@ class OpenAIResponses:
 
     def _loose_item(self, kind: str, event: dict[str, Any]) -> _Item:
         """The item of text whose announcement was missed, as in a stream that is taken up in the middle."""
-        item_id, index = event.get("item_id"), sent_index(event.get("output_index"))
-        if index is not None or isinstance(item_id, str):
+        item_id, index = sent_word(event.get("item_id")), sent_index(event.get("output_index"))
+        if index is not None or item_id is not None:
             return self._enter({"type": kind, "id": item_id}, index)
         if kind not in self._loose:
             self._loose[kind] = self._enter({"type": kind}, None)
