@@ -67,6 +67,10 @@ _LITERALS = {"true": True, "false": False, "null": None}
 _IN_DIGITS = (rules.INTEGER, rules.FRACTION, rules.EXPONENT_DIGIT)  # any digit may follow, and nothing changes
 _NUMBERS = {rules.ZERO: int, rules.INTEGER: int, rules.FRACTION: float, rules.EXPONENT_DIGIT: float}
 _FOREIGN = rules.WORD * (rules.JSON_WORDS + 1)  # from here on words that JSON does not know
+_JSON_STEPS = {
+    state: {character: following for character, following in steps.items() if following < _FOREIGN}
+    for state, steps in rules.STEPS.items()
+}
 
 _blanks = re.compile(r"[ \t\n\r]*").match
 _token_run = re.compile(r'[^ \t\n\r,:{}\[\]"]*').match
@@ -1123,9 +1127,17 @@ class StreamingJsonParser:
         if state in _IN_DIGITS and part.isdigit() and part.isascii():
             self._token.append(part)
             return
-        steps = rules.STEPS
+        following = state
+        for character in part:
+            following = _JSON_STEPS[following].get(character, rules.DEAD)
+            if not following:
+                break
+        else:
+            self._token_state = following
+            self._token.append(part)
+            return
         for at, character in enumerate(part, i):
-            following = steps[state].get(character, rules.DEAD)
+            following = rules.STEPS[state].get(character, rules.DEAD)
             if not rules.DEAD < following < _FOREIGN:
                 if at > i or not is_first:
                     self._deviate(base + at, rules.expected_in_token(state))
