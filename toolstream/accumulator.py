@@ -6,7 +6,8 @@ and nothing is limited. Cost: a delta costs its text, `assembled` costs the call
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from functools import partial
 from typing import Any
 
 from toolstream._rules import get_field
@@ -14,6 +15,11 @@ from toolstream._text import TextBuffer
 from toolstream.identity import accumulator_index
 
 __all__ = ["ToolCallAccumulator"]
+
+
+def _fields(obj: Any) -> Callable[[str], Any]:
+    """`get_field` of one object: what it is is asked once."""
+    return obj.get if isinstance(obj, dict) else partial(get_field, obj)
 
 
 class _Call:
@@ -52,22 +58,24 @@ class ToolCallAccumulator:
         should be text and is not, or is empty, adds nothing. A delta whose index is no integer from 0 up is dropped.
         """
         for delta in deltas or ():
-            index = accumulator_index(get_field(delta, "index"))
+            field = _fields(delta)
+            index = accumulator_index(field("index"))
             if index is None:
                 self._dropped += 1
                 continue
             call = self._calls.get(index)
             if call is None:
                 call = self._calls[index] = _Call()
-            id = get_field(delta, "id")
+            id = field("id")
             if id and isinstance(id, str):
                 call.id = id
-            function = get_field(delta, "function")
+            function = field("function")
             if function is not None:
-                name = get_field(function, "name")
+                field = _fields(function)
+                name = field("name")
                 if isinstance(name, str):
                     call.name.append(name)
-                arguments = get_field(function, "arguments")
+                arguments = field("arguments")
                 if isinstance(arguments, str):
                     call.arguments.append(arguments)
 

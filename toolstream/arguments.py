@@ -75,9 +75,12 @@ class ToolCallArgumentsStream:
         self._parser.feed(delta)
         self._text.append(delta)
         value = self._parser.snapshot()
-        if value is not self._shown and not _equal_scalars(value, self._shown):
-            self._shown = value
-            self._arguments = value if type(value) is dict else {}
+        if value is not self._shown:
+            if type(value) is dict:
+                self._shown = self._arguments = value
+            elif not _equal_scalars(value, self._shown):
+                self._shown = value
+                self._arguments = {}
         return self._arguments
 
     def replace(self, text: str) -> Replacement:

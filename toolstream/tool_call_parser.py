@@ -100,13 +100,16 @@ class _Slot:
         self.blank = self.blank and is_blank(chunk)
         self.text.append(chunk)
         self.tracker.feed(chunk)
-        if self.json.valid:  # else nothing that follows makes it JSON
-            self.json.feed(chunk)
-        self.whole = self.json.valid and (self.json.complete or self._is_bare_scalar(chunk[-1]))
+        json = self.json
+        if json.valid:  # else nothing that follows makes it JSON
+            json.feed(chunk)
+        self.whole = json.depth == 0 and json.valid and (json.complete or self._is_bare_scalar(chunk[-1]))
 
     def _is_bare_scalar(self, last: str) -> bool:
-        """Whether the text, valid so far, is a number or literal that may go on; `last` is its last character."""
-        if self.blank or self.json.depth or self.json.in_string:
+        """Whether the text, valid and outside containers, is a number or literal that may go on; `last` is its last
+        character.
+        """
+        if self.blank or self.json.in_string:
             return False
         if last in "el":  # of a literal, or of a number for the only time
             return self.text.read().strip(BLANK) in ("true", "false", "null")
@@ -115,6 +118,11 @@ class _Slot:
     @property
     def open(self) -> bool:
         return self.tracker.depth != 0 or self.tracker.in_string
+
+    @property
+    def incomplete(self) -> bool:
+        """Whether the text ends inside a container or string."""
+        return self.tracker.depth > 0 or self.tracker.in_string
 
     @property
     def lacks_a_quote(self) -> bool:
@@ -201,10 +209,10 @@ class StreamingToolCallParser:
             self._invalid_index = True
             return ToolCallParseResult(False, error=f"the index of a call must be an integer from 0 up, not {index!r}")
         here = self._slots.get(index)
-        if id is None and name is None and is_blank(chunk) and (here is None or not here.open):
+        if id is None and name is None and (here is None or not here.open) and is_blank(chunk):
             return ToolCallParseResult(False)
 
-        known = self._identity.knows(id)
+        known = id is not None and self._identity.knows(id)
         number = self._identity.slot_number(index, chunk, id, name)
         slot = self._slots.get(number)
         if slot is None:
@@ -213,6 +221,7 @@ class StreamingToolCallParser:
         if known and slot.whole and not header_only:
             return ToolCallParseResult(False, actual_index=number)
 
+        goes_on = slot.incomplete and id is None and name is None
         other_call = id is not None and slot.id is not None and id != slot.id
         if id is not None:
             slot.id = id
@@ -224,7 +233,8 @@ class StreamingToolCallParser:
         self._identity.remember(index, slot)
         if not header_only:
             slot.append(chunk)
-        self._settle(slot)
+        if not (goes_on and slot.incomplete):  # else it is what it was
+            self._settle(slot)
         return ToolCallParseResult(False, actual_index=number) if header_only else slot.result()
 
     def _settle(self, slot: _Slot) -> None:
@@ -233,7 +243,7 @@ class StreamingToolCallParser:
         named = slot.name is not None
         for holds, numbers in (
             (not named and (slot.id is not None or not slot.blank), self._nameless),
-            (named and (slot.tracker.depth > 0 or slot.tracker.in_string), self._incomplete),
+            (named and slot.incomplete, self._incomplete),
             (named and slot.text.length > 0 and slot.arguments is None, self._invalid),
         ):
             if holds:
