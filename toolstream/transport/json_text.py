@@ -84,8 +84,9 @@ def loads(text: str) -> Any:
         return exact_loads(text)
 
 
-_long_integer = re.compile(r"[0-9]{19}").search  # in 64 bits there is room for all that are shorter
-_long_integer_bytes = re.compile(rb"[0-9]{19}").search
+# In 64 bits there is room for all that are shorter. The first digit on its own is what `re` searches for fast.
+_long_integer = re.compile(r"[0-9][0-9]{18}").search
+_long_integer_bytes = re.compile(rb"[0-9][0-9]{18}").search
 
 
 class JsonSource:
