@@ -158,7 +158,6 @@ def test_a_text_with_another_character_starts_over(other):
     assert stream.text == other
 
 
-
 def test_replace_that_starts_over():
     stream = ToolCallArgumentsStream()
     first = stream.append('{"a":1}')

@@ -8,6 +8,7 @@ from protocol_helpers import brief, check_events, codes
 
 import toolstream
 from toolstream import MISSING, Limits
+from toolstream.assembler import Assembler
 
 
 def done(*chunks, word="tool_calls", **options):
@@ -466,6 +467,22 @@ def test_a_call_after_the_finish_word_counts():
     assert codes(completion) == [("delta_after_finish", 0)]
 
 
+@pytest.mark.parametrize("late", [{"b": 2}, {"a": 1}, {"a": 2}, [1]], ids=["more", "again", "another", "no object"])
+def test_an_object_after_the_finish_word_is_late_too(late):
+    completion, _ = read([call(0, "a", "f", {"a": 1}), finish(), call(0, arguments=late)])
+    assert ("delta_after_finish", 0) in codes(completion)
+    completion, _ = read([call(0, "a", "f", '{"a": 1'), finish(), call(0, arguments={"a": 1})])
+    assert ("delta_after_finish", 0) in codes(completion)
+
+
+def test_numbers_that_are_unusual_name_the_first_call_of_the_choice():
+    """Also where another one has its number by now."""
+    again = [call(1, id, "f", "{}", choice=choice) for choice in (1, 2) for id in ("a", "b")]
+    completion, _ = read([call(0, "z", "f", "{}"), *again, call(5, "c", "f", "{}", choice=2), finish()])
+    found = [(d.code, d.call) for d in completion.defects if d.code in ("index_not_zero_based", "index_sparse")]
+    assert found == [("index_not_zero_based", 1), ("index_not_zero_based", 3), ("index_sparse", 3)]
+
+
 def test_an_empty_delta_after_the_finish_word_is_nothing():
     completion, _ = read([call(0, "a", "f", "{}"), finish(), call(0, "", "", ""), finish("")])
     assert codes(completion) == []
@@ -717,6 +734,38 @@ def test_bytes_are_counted_as_utf_8():
     assert stream.completion.calls[0].partial_arguments == {"é": "é"}
 
 
+@pytest.mark.parametrize(
+    "more",
+    [
+        [call(0, arguments={"b": "y" * 300})],
+        [call(0, arguments={f"k{n}": n}) for n in range(100)],
+        [call(0, arguments={"a": "x" * n}) for n in range(2, 300)],
+        [call(0, arguments={"a": "y" * 300})],
+        [call(0, arguments={"a": "y"}), *[call(0, arguments={"a": "z", "n": n}) for n in range(100)]],
+    ],
+    ids=["one", "many", "grown", "refused", "all refused"],
+)
+def test_bytes_of_objects_put_together_are_counted(more):
+    chunks = [call(0, "a", "f", {"a": "x"}), *more, finish()]
+    with pytest.raises(toolstream.LimitExceededError, match="max_argument_bytes=200"):
+        read(chunks, limits=Limits(max_argument_bytes=200))
+    read(chunks, limits=Limits(max_argument_bytes=100_000))
+
+
+@pytest.mark.parametrize("how", ["final_text", "replace", "whole"])
+def test_bytes_of_a_text_that_replaces_another_are_counted(how):
+    """So far as it is longer: what is written anew is not counted twice."""
+    assembler = Assembler(limits=Limits(max_argument_bytes=200))
+    made = assembler.open("k", id="a", name="f")
+    assembler.append(made, '{"a": "x')
+    for n in range(1, 50):
+        assembler.replace(made, '{"b": "' + "yz"[n % 2] * n)
+    longer = '{"a": "' + "x" * 1000 + '"}'
+    with pytest.raises(toolstream.LimitExceededError):
+        getattr(assembler, how)(made, json.loads(longer) if how == "whole" else longer)
+    assert made.arguments_text == '{"b": "' + "z" * 49
+
+
 def test_limits_that_are_just_not_passed():
     chunks = [call(0, "a", "f", '{"x":1}'), finish()]
     read(chunks, limits=Limits(max_calls=1, max_argument_bytes=7, max_pieces=2))
@@ -728,6 +777,7 @@ def test_defects_kept_are_bounded_and_all_are_counted():
     assert (len(completion.defects), completion.defect_count) == (100, 300)
     assert len(done(*chunks, limits=Limits(max_defects=7)).defects) == 7
     assert done(*chunks, limits=Limits(max_defects=0)).defects == []
+    assert len(done(*chunks, limits=Limits(max_defects=None)).defects) == 300
 
 
 def test_a_defect_is_reported_once_for_a_call_and_every_one_is_counted():

@@ -378,6 +378,8 @@ class Assembler:
             if text.startswith(before):
                 self._append(call, text[len(before) :], False)
             else:
+                self._late(call)
+                self._count(text, before)
                 self._restart(call, text)
 
     def whole(self, call: ToolCall, value: object, *, normal: bool = True) -> None:
@@ -399,15 +401,19 @@ class Assembler:
         odd = self._odd(call)
         if odd.from_objects and isinstance(value, dict):
             self._merge(call, odd, value)
-        elif not call._finished and call._buffer.length and not is_blank(call.arguments_text):
-            if extends(call.partial_arguments, value):
-                self.defect("args_cumulative", call)
-                self._restart(call, dump(value))
-            else:
-                self._refuse(call, odd, "args_conflict", [value])
-        else:
+            return
+        text = dump(value)
+        if call._finished or not call._buffer.length or is_blank(call.arguments_text):
             odd.from_objects = not call._buffer.length
-            self._append(call, dump(value), False)
+            self._append(call, text, False)
+            return
+        self._late(call)
+        self._count(text, call.arguments_text)
+        if extends(call.partial_arguments, value):
+            self.defect("args_cumulative", call)
+            self._restart(call, text)
+        else:
+            self._refuse(call, odd, "args_conflict", [value])
 
     def _whole_object(self, call: ToolCall, value: object) -> bool:
         """The short way for an object that no text will tell more about: whether it could be taken."""
@@ -463,6 +469,7 @@ class Assembler:
             self.defect("done_extends_deltas", call)
             self._append(call, text[len(before) :], False)
         else:
+            self._count(text, before)
             self.defect("done_mismatch", call)
             self._restart(call, text)
 
@@ -521,8 +528,7 @@ class Assembler:
             self.completion._must_answer = True
         if id == "null":
             self.defect("id_placeholder", call)
-        if home.finished:
-            self.defect("delta_after_finish", call)
+        self._late(call)
         if call.id is not None and call.name is not None:
             self._start(call)
         return call
@@ -613,20 +619,28 @@ class Assembler:
         if call.status != "streaming":
             self.defect("orphan_delta")
             return
-        if call._home.finished:
-            self.defect("delta_after_finish", call)
+        self._late(call)
         if call in self._halves or text[-1:] >= "\ud800":
             text = self._join_half(call, text)
             call._fast = None
             self._resume(call)
             if not text:
                 return
+        self._count(text)
+        self._accept(call, text, same_id)
+
+    def _late(self, call: ToolCall) -> None:
+        if call._home.finished:
+            self.defect("delta_after_finish", call)
+
+    def _count(self, text: str, before: str = "") -> None:
+        """Count a text of arguments, so far as it is longer than the one it replaces. `LimitExceededError` beyond
+        `max_argument_bytes`."""
         limit = self._limits.max_argument_bytes
         if limit is not None and not self._closed:
-            self._bytes += len(text) if text.isascii() else len(text.encode("utf-8", "surrogatepass"))
+            self._bytes += max(0, _size(text) - _size(before))
             if self._bytes > limit:
                 raise LimitExceededError(f"more than max_argument_bytes={limit} bytes of arguments")
-        self._accept(call, text, same_id)
 
     def _accept(self, call: ToolCall, text: str, same_id: bool) -> None:
         """A fragment of a call that is under way."""
@@ -814,6 +828,9 @@ class Assembler:
     def _merge(self, call: ToolCall, odd: _Odd, value: dict[str, JsonValue]) -> None:
         """Another object for a call that has one. Its text is written once, at the end: so merging many stays
         linear."""
+        self._late(call)
+        if self._limits.max_argument_bytes is not None:
+            self._count(dump(value))
         old = self._value(call)
         if odd.refused is not None or not isinstance(old, dict):
             call.recovered.append(value)
@@ -1013,7 +1030,8 @@ class Assembler:
         self._reported.add(key)
         if code in LOST:
             completion._lost = True
-        if len(completion.defects) < self._limits.max_defects:
+        kept = self._limits.max_defects
+        if kept is None or len(completion.defects) < kept:
             severity, sentence = DEFECTS[code]
             about = "" if call is None else f"call {position} ({call.name or 'no name yet'}): "
             message = f"{about}{sentence} {detail}" if detail else about + sentence
@@ -1068,16 +1086,17 @@ class Assembler:
         self.completion = proxy(self.completion)
 
     def _report_numbers(self) -> None:
-        for home in self._homes.values():
+        first: dict[int, ToolCall] = {}  # of each choice, once one is asked for
+        for choice, home in self._homes.items():
             slots = home.lane.slots
             if slots:
                 lowest, sparse = min(slots), max(slots) - min(slots) + 1 != len(slots)
-                if lowest != 0 or sparse:
-                    first = min(slots.values(), key=_position)
-                    if lowest != 0:
-                        self.defect("index_not_zero_based", first)
-                    if sparse:
-                        self.defect("index_sparse", first)
+                if (lowest != 0 or sparse) and not first:
+                    first = {call.choice: call for call in reversed(self.completion.calls)}
+                if lowest != 0:
+                    self.defect("index_not_zero_based", first[choice])
+                if sparse:
+                    self.defect("index_sparse", first[choice])
 
     def _report_finish(self) -> None:
         completion = self.completion
@@ -1094,5 +1113,5 @@ class Assembler:
                 self.defect("finish_length")
 
 
-def _position(call: ToolCall) -> int:
-    return call.position
+def _size(text: str) -> int:
+    return len(text) if text.isascii() else len(text.encode("utf-8", "surrogatepass"))

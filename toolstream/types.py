@@ -175,7 +175,7 @@ class Limits:
         max_calls: int | None = None,
         max_argument_bytes: int | None = None,
         max_pieces: int | None = None,
-        max_defects: int = 100,
+        max_defects: int | None = 100,
     ) -> None:
         self.max_depth = max_depth
         self.max_calls = max_calls

@@ -308,21 +308,11 @@ _CONSTANTS = ("type", "event_type")  # what tells models apart is sent, also whe
 
 def _copy(value: Any) -> Any:
     """One level of an object as a dict or list; text and bytes in the form of the wire; anything else as it is."""
-    if isinstance(value, Enum):
-        return value.value if isinstance(value.value, str) else value.name
-    if isinstance(value, str):
-        return str(value)
-    if isinstance(value, (bytes, bytearray)):
-        return b2a_base64(value, newline=False).decode()
-    if isinstance(value, tuple) and hasattr(value, "_fields"):
-        return dict(zip(value._fields, value, strict=True))
+    if type(value) is list:
+        return list(value)
     sent = getattr(value, "__pydantic_fields_set__", None)
     if sent is None:
-        if isinstance(value, Mapping):
-            return dict(value)
-        if isinstance(value, Sequence):
-            return list(value)
-        return _attributes(value)
+        return _copy_other(value)
     names = value.__dict__
     if names.get("is_unknown") is True and isinstance(names.get("raw"), dict):
         return dict(names["raw"])  # an SDK's stand-in for what it does not know
@@ -335,6 +325,20 @@ def _copy(value: Any) -> Any:
     if extra:
         copy.update(extra)
     return copy
+
+
+def _copy_other(value: Any) -> Any:
+    if isinstance(value, Enum):
+        return value.value if isinstance(value.value, str) else value.name
+    if isinstance(value, str):
+        return str(value)
+    if isinstance(value, (bytes, bytearray)):
+        return b2a_base64(value, newline=False).decode()
+    if isinstance(value, tuple) and hasattr(value, "_fields"):
+        return dict(zip(value._fields, value, strict=True))
+    if isinstance(value, Mapping):
+        return dict(value)
+    return list(value) if isinstance(value, Sequence) else _attributes(value)
 
 
 def _attributes(value: Any) -> Any:
