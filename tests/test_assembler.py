@@ -7,7 +7,7 @@ from chat import call, delta, entry, finish, read
 from protocol_helpers import brief, check_events, codes
 
 import toolstream
-from toolstream import MISSING, Limits
+from toolstream import MISSING, Limits, ToolCallStream
 from toolstream.assembler import Assembler
 
 
@@ -465,6 +465,38 @@ def test_a_call_after_the_finish_word_counts():
     completion, _ = read([call(0, "a", "f", "{"), finish("stop"), call(0, arguments="}")])
     assert brief(completion) == [("f", {}, "complete", True)]
     assert codes(completion) == [("delta_after_finish", 0)]
+
+
+def test_the_start_waits_for_the_id_while_no_text_comes_after_the_name():
+    """Rule 4: text that came before the name is no argument text once the name is known."""
+    before = call(0, arguments='{"x":')
+    completion, events = read([before, call(0, None, "f"), call(0, "a"), call(0, arguments="1}"), finish()])
+    assert brief(completion) == [("f", {"x": 1}, "complete", True)]
+    assert [e.type for e in events if e.type.startswith("tool")] == [
+        "tool_call.start", "tool_call.delta", "tool_call.delta", "tool_call.end"
+    ]  # fmt: skip
+    assert (completion.calls[0].id, completion.calls[0].provider_id) == ("a", None)
+    later = ToolCallStream("openai-chat", new_id=lambda: "made")
+    kinds = [[e.type for e in later.feed(chunk)] for chunk in (before, call(0, None, "f"), call(0, arguments="1}"))]
+    assert ["tool_call.start" in kind for kind in kinds] == [False, False, True]
+    later.feed(call(0, "a"))
+    later.close()
+    assert (later.completion.calls[0].id, later.completion.calls[0].provider_id) == ("made", "a")
+
+
+def test_a_late_id_with_the_name_again_is_no_other_call():
+    """Rule 2: the text that would tell another call has not come."""
+    first = call(0, None, "f", '{"x":1}')
+    completion, _ = read([first, call(0, "a", "f", ""), finish()])
+    assert brief(completion) == [("f", {"x": 1}, "complete", True)]
+    assert codes(completion, "info") == [("id_late", 0), ("name_repeated", 0)]
+    completion, _ = read([first, call(0, "a", "f", ""), call(0, arguments='{"x":1}'), finish()])
+    assert (len(completion.calls), codes(completion)) == (1, [("args_resend", 0)])
+    completion, _ = read([first, call(0, "a", "f", ""), call(0, arguments='{"x":2}'), finish()])
+    assert [(c.id, c.arguments) for c in completion.calls][1:] == [("a", {"x": 2})]
+    assert codes(completion) == [("index_reused", 1)]
+    completion, _ = read([first, call(0, "a", "f", '{"x":2}'), finish()])
+    assert (len(completion.calls), codes(completion)) == (2, [("index_reused", 1)])
 
 
 @pytest.mark.parametrize("late", [{"b": 2}, {"a": 1}, {"a": 2}, [1]], ids=["more", "again", "another", "no object"])

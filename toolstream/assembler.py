@@ -252,12 +252,15 @@ class Assembler:
         repeats_id = call is not None and sent_id is not None and sent_id == call._sent_id
         if call is None:
             waited = "".join(lane.waiting.pop(number, ())) if number is not None else ""
-            call = self._open(lane, home, choice, number, id, name, kind, kind == "custom")
+            call = self._open(lane, home, choice, number, id, None if waited else name, kind, kind == "custom")
             if code is not None:
                 self.defect(code, call)
             if waited:
-                self.defect("name_late" if sent_name is not None else "id_late", call)
                 self._append(call, waited, False)
+                if sent_name is not None:
+                    self._header(call, None, name)
+                else:
+                    self.defect("id_late", call)
         else:
             if code is not None:
                 self.defect(code, call)
@@ -561,7 +564,7 @@ class Assembler:
             else:
                 self.defect("name_split", call)
                 call.name += sent_name
-        if not call._started and call.name is not None and (call.id is not None or call._buffer.length):
+        if not call._started and call.name is not None and call.id is not None:
             self._start(call)
 
     def _empty_header(self, call: ToolCall, id: object, name: object) -> None:

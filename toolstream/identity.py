@@ -325,7 +325,7 @@ class AssemblerIdentity:
             if name != call.name:
                 return "open", None, "index_reused"
             found = again(call, text)
-            if found == "other" or (id is not None and found != "same"):
+            if found == "other":
                 return "open", None, "index_reused"
             self.header = found == "open"
         return "call", call, None
