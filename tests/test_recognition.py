@@ -153,6 +153,10 @@ class Registered:
     @classmethod
     def recognises(cls, event): return event.get("acme") is True
 
+class Moody:
+    @classmethod
+    def recognises(cls, event): raise LookupError("not today")
+
 class Impostor:
     @classmethod
     def recognises(cls, event): raise AssertionError("never asked")
@@ -171,8 +175,23 @@ def test_an_entry_point_adds_a_protocol_and_replaces_none(tmp_path, monkeypatch)
     assert found.name == "acme"
     assert "acme" in known_providers()
     assert provider_class("anthropic").__module__ == "toolstream.providers.anthropic"
-    assert recognise({"acme": True}) is None
+    assert recognise({"acme": True}) is found
+    assert recognise({"acme": True, "error": 1}) is None
     assert recognise_last([{"type": "ping"}, {"acme": True}], "sse", 10) is found
+
+
+@pytest.mark.parametrize("broken", ["no_such_module:X", "broken_stream:NoSuchClass", "broken_stream:Moody"])
+def test_a_registered_protocol_that_is_broken_is_left_out_and_named(tmp_path, monkeypatch, broken):
+    (tmp_path / "broken_stream.py").write_text(REGISTERED, encoding="utf-8")
+    info = tmp_path / "broken_stream-1.0.dist-info"
+    info.mkdir()
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: broken-stream\nVersion: 1.0\n", encoding="utf-8")
+    points = f"[toolstream.providers]\nbad = {broken}\nzeal = broken_stream:Registered\n"
+    (info / "entry_points.txt").write_text(points, encoding="utf-8")
+    for ask in (recognise, lambda event: recognise_last([event], "sse", 10)):
+        monkeypatch.syspath_prepend(str(tmp_path))
+        with pytest.warns(RuntimeWarning, match="'bad'"):
+            assert ask({"acme": True}).name == "acme"
 
 
 def test_the_list_of_distributions_is_read_only_where_it_is_needed():

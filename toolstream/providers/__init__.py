@@ -41,10 +41,13 @@ protocol's. Built-in names cannot be taken over.
 
 from __future__ import annotations
 
+import sys
+import warnings
 from binascii import a2b_base64, b2a_base64
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from enum import Enum
+from functools import lru_cache
 from importlib import import_module
 from numbers import Number
 from typing import TYPE_CHECKING, Any, Protocol
@@ -178,10 +181,46 @@ def _registered() -> dict[str, Any]:
 def recognise(event: dict[str, Any]) -> type[Provider] | None:
     """The class of the protocol that `event` is surely of; `None` if it may be of several (`ping`, error) or of none.
 
-    Ask for every event until one is recognised, keep the events before it and feed them first.
+    Ask for every event until one is recognised, keep the events before it and feed them first. Registered protocols
+    are asked about what no built-in one knows.
     """
     name = _built_in_name(event)
-    return provider_class(name) if name else None
+    if name:
+        return provider_class(name)
+    return None if _is_of_many(event) else _registered_class([event])
+
+
+def _is_of_many(event: dict[str, Any]) -> bool:
+    """Whether an event is one that many protocols have: to ask who is registered takes long the first time."""
+    return not event or event.get("type") in ("ping", "error") or "error" in event or event.get("object") == "error"
+
+
+def _registered_class(events: list[dict[str, Any]]) -> type[Provider] | None:
+    for name, candidate in _candidates(tuple(sys.path)):
+        try:
+            if any(candidate.recognises(event) for event in events):
+                found: type[Provider] = candidate
+                return found
+        except Exception as error:
+            _warn(name, error)
+    return None
+
+
+@lru_cache(maxsize=1)
+def _candidates(path: tuple[str, ...]) -> list[tuple[str, Any]]:
+    """The registered protocols that can be loaded from where Python looks now."""
+    found = []
+    for name, entry in _registered().items():
+        if name not in _BUILT_IN:
+            try:
+                found.append((name, entry.load()))
+            except Exception as error:
+                _warn(name, error)
+    return found
+
+
+def _warn(name: str, error: Exception) -> None:
+    warnings.warn(f"the registered protocol {name!r} is left out: {error!r}", RuntimeWarning, stacklevel=2)
 
 
 _ANTHROPIC = frozenset(f"{what}_{when}" for what in ("message", "content_block") for when in ("start", "delta", "stop"))
@@ -224,17 +263,13 @@ _ERROR_OF = {"ndjson": "ollama", "json-array": "gemini", "aws-event-stream": "be
 def recognise_last(events: Iterable[dict[str, Any]], framing: Framing | None, size: int) -> type[Provider]:
     """The class for a stream of which `recognise` knew no event, when `size` bytes have come and no more shall be kept.
 
-    Registered protocols are asked now. A stream of nothing but an error is read as the protocol that its framing is
-    most often used by, so that the error comes through. Else raises `UnknownProviderError`.
+    Registered protocols are asked about all of them now. A stream of nothing but an error is read as the protocol that
+    its framing is most often used by, so that the error comes through. Else raises `UnknownProviderError`.
     """
     events = list(events)
-    for name, entry in _registered().items():
-        if name in _BUILT_IN:
-            continue
-        candidate = entry.load()
-        if any(candidate.recognises(event) for event in events):
-            found: type[Provider] = candidate
-            return found
+    found = _registered_class(events)
+    if found is not None:
+        return found
     if any(event.get("type") == "error" and "error" not in event for event in events):
         return provider_class("openai-responses")  # the one protocol whose errors are flat
     if any("error" in event or event.get("object") == "error" for event in events):
