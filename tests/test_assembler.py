@@ -638,6 +638,18 @@ def test_what_is_never_repaired(text, code):
         assert got.arguments_text == text
 
 
+def test_an_encoded_object_is_nested_no_deeper_than_any_other():
+    def encoded(start, depth):
+        return json.dumps(start + '{"a":' * depth + "1" + "}" * depth + "}" * len(start[:1]))
+
+    for pieces in ([encoded('{"b":', 512)], list(encoded('{"b":', 512))):
+        got, found = one(*pieces)
+        assert (got.status, got.arguments, found) == ("invalid", None, [("depth_exceeded", 0)])
+    assert one(encoded('{"b":', 511))[1] == [("args_double_encoded", 0)]
+    assert one(json.dumps("[" * 600))[1] == [("args_not_object", 0)]
+    assert one(json.dumps('{"a":oops,"b":' + "[" * 600))[1] == [("args_not_object", 0)]
+
+
 def test_what_was_found_in_a_refused_text():
     assert one("[1, 2]")[0].recovered == [[1, 2]]
     assert one('{"a":oops}')[0].recovered == []

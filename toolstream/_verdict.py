@@ -79,7 +79,10 @@ def judge(
     value = parser.snapshot()
     encoded = False
     if isinstance(value, str) and noise is None:
-        inner = _read_whole(value, max_depth)
+        try:
+            inner = _read_whole(value, max_depth)
+        except LimitExceededError:
+            return Verdict("invalid", None, [value], [("depth_exceeded", None, "")])
         if inner is not None:
             encoded = True
             defects.append(("args_double_encoded", None, ""))
@@ -119,12 +122,15 @@ def _first(parser: StreamingJsonParser) -> dict[str, int]:
 
 
 def _read_whole(text: str, max_depth: int | None) -> StreamingJsonParser | None:
-    """A parser that has read the text, if that is an object and nothing else; else `None`."""
+    """A parser that has read the text, if that is an object and nothing else; else `None`. Raises `LimitExceededError`
+    for an object that is nested too deeply."""
     parser = new_parser(max_depth)
     try:
         parser.feed(text)
     except LimitExceededError:
-        return None
+        if is_lossy(parser) or type(parser.snapshot()) is not dict:
+            return None
+        raise
     good = parser.complete and not is_lossy(parser) and not parser.overflow_count and "trailing" not in _first(parser)
     return parser if good and type(parser.snapshot()) is dict else None
 
