@@ -422,6 +422,7 @@ def test_arguments_that_only_the_announcement_has() -> None:
             infos = codes(completion, "info")
             assert ("args_in_start", 0) in infos
             assert ("args_object", 0) in infos
+            assert codes(completion) == ([] if status == "complete" else [("args_not_object", 0)])
     completion = responses(added(item(1, arguments={"x": 1})), delta(1, "{}"), COMPLETED)
     assert brief(completion) == [("tool1", {}, "complete", True)]
     assert ("args_in_start", 0) not in codes(completion, "info")
@@ -518,6 +519,9 @@ def test_a_status_that_is_worse_than_its_event(reason: str) -> None:
             assert (completion.finish_reason, completion.raw_finish_reason) == ("error", word)
             assert not completion.executable_calls
             assert (completion.error == {"message": "no"}) == (word == "failed")
+    for reason in (None, 5, {"a": 1}):
+        completion = responses(*begin, ended("incomplete", incomplete_details={"reason": reason}))
+        assert (completion.raw_finish_reason, completion.executable_calls) == ("incomplete", [])
     assert responses(*begin, ended(status="in_progress")).finish_reason == "tool_calls"
     assert responses(*begin, ended("incomplete", status="completed")).finish_reason == "length"
 
@@ -868,6 +872,18 @@ def broken_forms(event: Any) -> list[Any]:
 def test_events_as_bytes_give_the_same() -> None:
     events = [added(item(1)), delta(1, '{"x":'), delta(1, "1}"), item_done(item(1, arguments='{"x":1}')), COMPLETED]
     assert state(run("openai-responses", [sse(events)])) == state(responses(*events))
+
+
+def test_the_cost_of_many_ends_is_linear() -> None:
+    def work(count: int) -> None:
+        stream = toolstream.ToolCallStream("openai-responses")
+        for i in range(count):
+            stream.feed(added(item(i, "shell_call", action={"commands": []}), i))
+        for _ in range(count):
+            stream.feed(COMPLETED)
+        stream.close()
+
+    assert growth(work, 1000) < 10
 
 
 def test_cost_is_linear() -> None:

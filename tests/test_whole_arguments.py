@@ -144,8 +144,19 @@ def test_an_object_in_the_start_where_text_is_usual(provider):
     assert codes(done, "info") == [("args_in_start", 0), ("args_object", 0)]
 
 
+BLOCKS = ["anthropic", "bedrock-converse", "cohere", "gemini-interactions"]
+
+
+@pytest.mark.parametrize("provider", BLOCKS)
+def test_an_object_in_the_start_of_a_block_that_is_not_closed(provider):
+    first, _, *rest = STREAMED[provider](first={"a": 1})
+    done = run(provider, [first, *rest])
+    assert brief(done) == [("f", {"a": 1}, "complete", True)]
+    assert codes(done) == [("block_unclosed", 0)]
+
+
 @whole
-@pytest.mark.parametrize("provider", ["anthropic", "bedrock-converse", "cohere", "gemini-interactions"])
+@pytest.mark.parametrize("provider", BLOCKS)
 def test_any_other_value_in_the_start_is_no_object(provider, value):
     done = run(provider, STREAMED[provider](first=value))
     assert brief(done) == [("f", None, "invalid", False)]

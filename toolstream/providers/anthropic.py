@@ -162,6 +162,7 @@ class Anthropic(BlockProvider):
     def _finish(self, message: dict[str, Any]) -> None:
         word = message.get("stop_reason")
         if word:
+            self.close()
             self.assembler.finish(word, _MEANINGS.get(word) if isinstance(word, str) else None)
 
     def _message(self, message: dict[str, Any]) -> None:

@@ -66,8 +66,8 @@ class BedrockConverse(BlockProvider):
                 self.close_at(payload.get("contentBlockIndex"))
             elif kind == "messageStop":
                 word = payload.get("stopReason")
-                self.assembler.finish(word, _MEANINGS.get(word) if isinstance(word, str) else None)
                 self.close()
+                self.assembler.finish(word, _MEANINGS.get(word) if isinstance(word, str) else None)
                 self.assembler.end_mark(closes_blocks=True)
             elif kind == "metadata":
                 self.assembler.usage(payload.get("usage"))

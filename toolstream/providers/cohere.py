@@ -132,9 +132,9 @@ class Cohere(BlockProvider):
         if delta.get("error"):
             self.assembler.error(delta["error"])
         word = delta.get("finish_reason")
+        self.close()
         self.assembler.finish(word, _MEANINGS.get(word) if isinstance(word, str) else None)
         self.assembler.usage(delta.get("usage"))
-        self.close()
         self.assembler.end_mark(closes_blocks=True)
 
 

@@ -60,11 +60,11 @@ class GeminiInteractions(BlockProvider):
             self.close_at(event.get("index"))
         elif kind in ("interaction.completed", "interaction.complete"):
             interaction = event.get("interaction")
+            self.close()
             if isinstance(interaction, dict):
                 word = interaction.get("status")
                 self.assembler.finish(word, _MEANINGS.get(word) if isinstance(word, str) else None)
                 self.assembler.usage(interaction.get("usage"))
-            self.close()
             self.assembler.end_mark(closes_blocks=True)
         elif kind == "error" or "error" in event:
             self.assembler.error(

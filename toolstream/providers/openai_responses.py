@@ -98,6 +98,7 @@ class OpenAIResponses:
         self._last_id = ""
         self._loose: dict[str, _Item] = {}  # type -> the item of text that names none
         self._failed = False
+        self._settled = 0  # so many items were looked at when the response ended
 
     def feed(self, event: dict[str, Any]) -> None:
         """One event; unknown types are ignored."""
@@ -475,17 +476,20 @@ class OpenAIResponses:
             regular = status == "completed" or (kind == "completed" and status != "incomplete")
             item = self._same_item(fields, index, others) or self._late(fields, index, index)
             self._close(item, fields, regular)
-        if kind == "completed":
-            for item in self._items:
-                if item.writer is not None and item.call is not None and not item.closed:
+        for item in self._items[self._settled :]:
+            if item.call is not None and not item.closed:
+                if kind == "completed" and item.writer is not None:
                     item.writer.finish()
                     self._take(item.call, item.writer)
+                self._take_announced(item, item.call, item.fields)
+        self._settled = len(self._items)
         self._assembler.usage(response.get("usage"))
-        word: object = response.get("status") or kind
+        word = says if isinstance(says, str) and says else kind
         meaning: Meaning | None = None
         if kind == "incomplete":
             details = response.get("incomplete_details")
-            word = (details.get("reason") if isinstance(details, dict) else None) or word
+            reason = details.get("reason") if isinstance(details, dict) else None
+            word = reason if isinstance(reason, str) and reason else word
             meaning = "content_filter" if word == "content_filter" else "length"
         elif kind != "completed":
             meaning = "error"
