@@ -8,6 +8,7 @@ import random
 import subprocess
 import sys
 import threading
+import weakref
 from pathlib import Path
 
 import pytest
@@ -372,3 +373,43 @@ def test_memory_of_the_last_two_snapshots_is_given_back():
     gc.collect()
     assert sys.getallocatedblocks() - before < 200
     assert len(gc.get_objects()) - tracked < 50
+
+
+@pytest.mark.parametrize("kind", [_engine_c.StreamingJsonParser, type("Parser", (_engine_c.StreamingJsonParser,), {})])
+@pytest.mark.parametrize("end", range(0, len('{"a":[{"b":{}},[1]],"c":[{"d":[[]]}]}') + 1, 3))
+def test_a_parser_in_its_own_snapshot_is_collected(kind, end):
+    """Somebody puts what holds the parser into what the parser has shown, closed or open: a cycle like any other."""
+
+    class Holder:
+        pass
+
+    def build():
+        holder = Holder()
+        holder.parser = kind()
+        for character in '{"a":[{"b":{}},[1]],"c":[{"d":[[]]}]}'[:end]:
+            holder.parser.append(character)
+            for part in parts_of(holder.parser.snapshot()):
+                if isinstance(part, dict):
+                    part["holder"] = holder
+                elif isinstance(part, list):
+                    part.append(holder)
+        return weakref.ref(holder)
+
+    gc.collect()
+    gone = [build() for _ in range(20)]
+    gc.collect()
+    assert [ref() for ref in gone] == [None] * 20
+
+
+def test_the_collector_counts_every_reference_of_a_parser():
+    """What a living parser holds is not taken for garbage, at any point of a text."""
+    parsers, pieces = [_engine_c.StreamingJsonParser() for _ in range(4)], pieces_of(TEXT, 9)
+    plain = _engine_py.StreamingJsonParser()
+    for number, piece in enumerate(pieces):
+        plain.append(piece)
+        want = repr(plain.snapshot())
+        for order, parser in enumerate(parsers):
+            parser.append(piece)
+            if order == 0 or number % order == 0:
+                assert repr(parser.snapshot()) == want
+        gc.collect()

@@ -79,6 +79,13 @@ cdef extern from "Python.h":
     PyObject* Py_False
     PyObject* Py_None
 
+    ctypedef int (*visitproc)(PyObject* o, void* arg) noexcept
+    ctypedef int (*traverseproc)(PyObject* o, visitproc visit, void* arg) noexcept
+    ctypedef int (*inquiry)(PyObject* o) noexcept
+    ctypedef struct PyTypeObject:
+        traverseproc tp_traverse
+        inquiry tp_clear
+
 cdef extern from "_engine_c.h":
     ctypedef unsigned long long uint64_t
     enum: TS_WORD, TS_BLANK, TS_QUOTE, TS_COMMA, TS_COLON, TS_OPEN_OBJECT, TS_OPEN_ARRAY, TS_CLOSE
@@ -339,6 +346,8 @@ cdef int _bring_up(Mirror* mirror, Frame* frame, object last, bint is_placed) ex
     cdef Py_ssize_t final = size - is_placed
     cdef Py_ssize_t i = mirror.synced
     cdef Py_ssize_t wanted = size + (last is not NOTHING and not is_placed)
+    if is_placed and i == final and mirror.extra == NULL and ts_has_at(copy, i, <PyObject*>last):
+        return 0
     if not frame.is_object:
         while i < final:
             value = PyList_GET_ITEM(frame.container, i)
@@ -566,7 +575,6 @@ def scan_bytes(data, offsets, depth, flags):
             mark_items[i] = <unsigned char>((tracker.in_string & 1) | tracker.escape << 1)
 
 
-@cython.no_gc
 @cython.freelist(8)
 cdef class StreamingJsonParser:
     """Reads one JSON text in pieces: a live value of what is there so far, and a strict verdict on it.
@@ -902,19 +910,18 @@ cdef class StreamingJsonParser:
                 view.mirrors[view.levels].copy = NULL
                 view.mirrors[view.levels].extra = NULL
                 view.levels += 1
-            for level in range(levels - 1, -1, -1):
-                if level < kept:
-                    _bring_up(&view.mirrors[level], &self._frames[level], last, is_placed)
-                else:
-                    _copy(&view.mirrors[level], &self._frames[level], last, is_placed)
+            for level in range(levels - 1, kept - 1, -1):
+                _copy(&view.mirrors[level], &self._frames[level], last, is_placed)
                 last = <object>view.mirrors[level].copy
                 is_placed = True
+            if kept:  # what is further out has not changed since: what was open in it still is
+                _bring_up(&view.mirrors[kept - 1], &self._frames[kept - 1], last, is_placed)
         except:
             self._cut_view(view, 0)
             if is_shown:
                 self._shown = NOTHING  # the credit is not spent: the next one is fresh
             raise
-        return last
+        return <object>view.mirrors[0].copy
 
     cdef Py_ssize_t _own_levels(self, View* view, Py_ssize_t levels, Py_ssize_t references) noexcept:
         """The number of the outer levels that can be seen through this view alone, and are as it left them."""
@@ -2080,3 +2087,33 @@ cdef class StreamingJsonParser:
             self._repairs.append((offset, CODES[code]))
             self._seen |= <unsigned int>1 << code
         return 0
+
+
+# What Cython does not know of: the references of frames and mirrors. With them the collector can see that somebody has
+# put a parser, or what holds it, into a container that a snapshot of it gave away.
+
+cdef traverseproc _traverse_attributes = (<PyTypeObject*>StreamingJsonParser).tp_traverse
+cdef inquiry _clear_attributes = (<PyTypeObject*>StreamingJsonParser).tp_clear
+
+
+cdef int _traverse(PyObject* o, visitproc visit, void* arg) noexcept:
+    cdef StreamingJsonParser self = <StreamingJsonParser>o
+    cdef Py_ssize_t level
+    cdef int number
+    cdef int stop = _traverse_attributes(o, visit, arg)
+    for level in range(self._depth):
+        stop = stop or visit(self._frames[level].container, arg)
+    for number in range(2):
+        for level in range(self._views[number].levels):
+            if self._views[number].mirrors[level].copy != NULL:
+                stop = stop or visit(self._views[number].mirrors[level].copy, arg)
+    return stop
+
+
+cdef int _clear(PyObject* o) noexcept:
+    (<StreamingJsonParser>o)._is_busy = True  # the collector empties the open containers too
+    return _clear_attributes(o)
+
+
+(<PyTypeObject*>StreamingJsonParser).tp_traverse = _traverse
+(<PyTypeObject*>StreamingJsonParser).tp_clear = _clear
