@@ -307,6 +307,28 @@ def test_bytes_that_are_no_utf_8():
     assert codes(completion) == [("utf8_invalid", None)]
 
 
+@pytest.mark.parametrize(
+    ("old", "new", "lost"),
+    [
+        (b'"arguments"', b'"argum\xffnts"', True),
+        (b'"function":', b'"\xff\\" " :', True),
+        (b"data:", b"da\xff:", True),
+        (b"x", b"\xff", False),
+        (b"x", b"\\u0022, \xff\\\\: ", False),
+    ],
+)
+def test_bytes_that_are_no_utf_8_may_hide_a_field(old, new, lost):
+    """Where they hit the name of a field, what it had is lost: a call without text may have had some."""
+    fragment = sse(call(0, arguments='{"x":1}'), done=False)
+    damaged = fragment.replace(old, new, 1)
+    assert damaged != fragment
+    data = sse(call(0, "a", "f", ""), done=False) + damaged + sse(finish())
+    for pieces in ([data], cut(data, 1), cut(data, 40)):
+        completion = stream_of(pieces, "openai-chat").completion
+        assert ("utf8_invalid", None) in codes(completion)
+        assert bool(completion.executable_calls) == (not lost)
+
+
 def test_an_end_mark_without_a_finish_word_is_an_end():
     completion = stream_of([sse(call(0, "a", "f", ""))], "openai-chat").completion
     assert (brief(completion), codes(completion)) == ([("f", {}, "complete", True)], [])

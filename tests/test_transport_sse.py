@@ -1,11 +1,14 @@
 """Server-sent events: every rule of the decoder, in every cutting."""
 
+import time
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from transport_helpers import cuttings, decode, decode_to_limit, growth
 
 from toolstream.transport import SseDecoder, SseEvent
+from toolstream.transport._text import is_torn
 
 
 def event(data, name=None, identity=None):
@@ -211,3 +214,18 @@ def test_any_stream_reads_the_same_in_any_cutting(lines, draw):
     pieces = [data[i:j] for i, j in zip([0, *places], [*places, len(data)], strict=True)]
     assert decode(cut, pieces) == expected
     assert (cut.unterminated, cut.utf8_invalid) == (whole.unterminated, whole.utf8_invalid)
+
+
+@pytest.mark.parametrize("shape", ['"{}', "{}", '{}"', "\\\\{}", '"a" {}'])
+def test_looking_for_torn_names_is_linear(shape):
+    for filler in ('\\"', '"', "\\", '"a\n', '"a" ', " ", "\ufffd", '"\ufffd":'):
+        start = time.process_time()
+        is_torn(shape.format(filler * 200_000))
+        assert time.process_time() - start < 5, "a twentieth of it is what it takes"
+
+
+def test_torn_is_what_is_no_value():
+    for text in ('{"a":"\ufffd"}', '["\ufffd","\\"\ufffd","\\\\"]', 'data: {"a": "x", "b": "\ufffd:"}', '{"a":"\ufffd'):
+        assert not is_torn(text)
+    for text in ('{"\ufffd":1}', '{"a\\"\ufffd" \n: 1}', "\ufffd", '{"a":\ufffd"x"}', "d\ufffdta: {}", '"a\n\ufffd"'):
+        assert is_torn(text)

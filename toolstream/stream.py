@@ -254,6 +254,9 @@ class ToolCallStream:
         return decoder
 
     def _messages(self, decoder: Decoder, messages: list[Any]) -> None:
+        if decoder.torn:
+            decoder.torn = False
+            self._assembler.lose()
         if decoder.gaps:
             read = 0
             for gap in decoder.gaps:  # a lost message is reported in its place: what comes after may depend on it

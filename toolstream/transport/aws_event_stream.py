@@ -67,7 +67,7 @@ class AwsEventStreamDecoder:
         "unterminated",
     )
 
-    utf8_invalid = False  # the framing is binary
+    utf8_invalid = torn = False  # the framing is binary
 
     def __init__(self, *, max_size: int = MAX_FRAME) -> None:
         self._max_size = min(max_size, 1 << 25)

@@ -12,6 +12,7 @@ import re
 from typing import Any
 
 from toolstream.errors import LimitExceededError
+from toolstream.transport._text import is_torn
 from toolstream.transport.json_text import exact_loads
 from toolstream.transport.sse import MAX_SIZE
 
@@ -47,6 +48,7 @@ class JsonArrayDecoder:
         "_pending",
         "damaged",
         "gaps",
+        "torn",
         "unterminated",
         "utf8_invalid",
     )
@@ -60,7 +62,7 @@ class JsonArrayDecoder:
         self._in_array = False  # the outermost array is open
         self._garbage = False  # between elements, in something that is none: counted already
         self._error: LimitExceededError | None = None
-        self.utf8_invalid = False
+        self.utf8_invalid = self.torn = False
         self.unterminated = False
         self.damaged = 0
         self.gaps: list[int] = []
@@ -155,6 +157,7 @@ class JsonArrayDecoder:
         except UnicodeDecodeError:
             text = raw.decode("utf-8", "replace")
             self.utf8_invalid = True
+            self.torn = self.torn or is_torn(text)
         try:
             elements.append(exact_loads(text))
         except ValueError:
