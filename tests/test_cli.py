@@ -522,7 +522,11 @@ def wait_until_read(process):
 @pytest.mark.parametrize("argv", [["replay"], ["assemble"], ["check"], ["replay", "--json"]])
 def test_control_c_shows_what_came(argv):
     with subprocess.Popen(
-        command(*argv, "-"), stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE
+        command(*argv, "-"),
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # a shell's background job ignores it
     ) as process:
         process.stdin.write(CUT.partition('{"delta": {}')[0].encode()[:-80])
         process.stdin.flush()
