@@ -9,7 +9,7 @@ import pytest
 from protocol_helpers import brief, codes, run, state
 from transport_helpers import cuttings
 
-from toolstream import LimitExceededError, ToolCallStream
+from toolstream import LimitExceededError, Limits, ToolCallStream
 
 
 def delta(index, **fields):
@@ -215,6 +215,13 @@ def test_an_exception_ends_the_streams_inside_invoke_model(provider, named):
         assert done.error == {"type": "modelStreamErrorException", "message": "no"}
         assert (done.finish_reason, brief(done)) == ("error", [("f", None, "incomplete", False)])
         assert ("stream_error", None) in codes(done)
+
+
+def test_limits_are_kept_also_in_frames_that_are_no_utf_8():
+    payload = b'{"contentBlockIndex":0,"p":"\xff","start":{"toolUse":{"toolUseId":"t","name":"f"}}}'
+    piece = raw_frame({":event-type": "contentBlockStart"}, payload)
+    with pytest.raises(LimitExceededError, match="max_calls"):
+        ToolCallStream("bedrock-converse", limits=Limits(max_calls=0)).feed(piece)
 
 
 def test_bytes_of_a_frame_that_are_no_utf_8_are_told():

@@ -154,7 +154,12 @@ FIRST_EVENTS = {
 def test_an_event_named_error_is_one_whatever_it_holds(provider, payload):
     data = f"event: error\ndata: {payload}\n\n".encode()
     before = sse(FIRST_EVENTS[provider], done=False)
-    for name, pieces in [(provider, [before, data]), (provider, [before + data]), (None, [before, data])]:
+    for name, pieces in [
+        (provider, [before, data]),
+        (provider, [before + data]),
+        (None, [before, data]),
+        (None, [before, data[:-2]]),
+    ]:
         completion = stream_of(pieces, name).completion
         assert NAMED_ERRORS[payload].items() <= completion.error.items()
         assert completion.finish_reason == "error"

@@ -622,14 +622,16 @@ class Assembler:
         if call.status != "streaming":
             self.defect("orphan_delta")
             return
-        self._late(call)
+        if call._home.finished:
+            self._late(call)
         if call in self._halves or text[-1:] >= "\ud800":
             text = self._join_half(call, text)
             call._fast = None
             self._resume(call)
             if not text:
                 return
-        self._count(text)
+        if self._guarded:
+            self._count(text)
         self._accept(call, text, same_id)
 
     def _late(self, call: ToolCall) -> None:

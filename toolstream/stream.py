@@ -376,24 +376,28 @@ class ToolCallStream:
             self._assembler.error(value or UNNAMED_ERROR)
 
     def _frame(self, message: AwsMessage) -> None:
-        event = self._from_aws(frame_event, message)
-        if event is not None:
-            if self._ready:
-                self._feed(event)
+        try:
+            event = frame_event(message)
+        except ValueError as error:
+            self._damaged(error, frame_event, message)
+            return
+        if self._ready:
+            self._feed(event)
+        else:
+            self._event(event)
+
+    def _damaged(self, error: ValueError, read: Callable[..., dict[str, Any]], message: Any) -> None:
+        """A message of AWS could not be read: for bytes that are no UTF-8, which can be replaced, or as no JSON."""
+        if isinstance(error, UnicodeDecodeError):
+            self._assembler.defect("utf8_invalid")
+            try:
+                event = read(message, "replace")
+            except ValueError:
+                pass
             else:
                 self._event(event)
-
-    def _from_aws(self, read: Callable[..., dict[str, Any]], message: Any) -> dict[str, Any] | None:
-        """What `read` makes of the message; `None` if that is no JSON."""
-        try:
-            try:
-                return read(message)
-            except UnicodeDecodeError:
-                self._assembler.defect("utf8_invalid")
-                return read(message, "replace")
-        except ValueError:
-            self._assembler.defect("sse_bad_json")
-            return None
+                return
+        self._assembler.defect("sse_bad_json")
 
     def _flush(self) -> None:
         """The end of the input: what the framing kept, and the last chance to recognise the protocol."""
@@ -417,7 +421,8 @@ class ToolCallStream:
         self._assembler.defect("sse_unterminated_event")
         last = messages[-1] if messages else None
         text = last.data if isinstance(last, SseEvent) else last
-        if isinstance(text, str) and not text.startswith(_DONE) and not self._is_json(text):
+        is_error = isinstance(last, SseEvent) and last.event == "error"  # any text is one
+        if isinstance(text, str) and not text.startswith(_DONE) and not is_error and not self._is_json(text):
             messages.pop()
             self._assembler.lose()
         elif last is None:
@@ -434,10 +439,11 @@ class ToolCallStream:
 
     def _event(self, event: dict[str, Any]) -> None:
         if len(event) == 1:
-            inner = self._from_aws(unwrap, event)
-            if inner is None:
+            try:
+                event = unwrap(event)
+            except ValueError as error:
+                self._damaged(error, unwrap, event)
                 return
-            event = inner
         if self._provider is not None:
             self._provider.feed(event)
             return

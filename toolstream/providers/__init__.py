@@ -424,7 +424,7 @@ def frame_event(frame: AwsMessage, errors: str = "strict") -> dict[str, Any]:
     if kind == "error":
         return {"error": {"type": headers.get(":error-code"), "message": headers.get(":error-message")}}
     text = payload.decode("utf-8", errors)
-    if kind == "exception":
+    if kind == "exception" or ":exception-type" in headers:
         try:
             value = exact_loads(text)
         except ValueError:
