@@ -102,28 +102,32 @@ class BlockProvider:
         block = self.open_at(index)
         return block if isinstance(block, Block) else self.open_block(index, {"type": kind})
 
-    def fragment(self, index: Any, arguments: Any, *, normal: bool = False) -> None:
+    def fragment(self, index: Any, arguments: Any, normal: bool = False) -> None:
         """A fragment of a call's arguments: text, or a whole value instead (`normal`: as the protocol has it)."""
-        if arguments == "":
-            return
-        sent = index
         if type(index) is not int:
-            index = sent_index(index)
+            index = self._odd_index(index)
         call = self._open.get(index)
         if isinstance(call, ToolCall):
-            if index is not sent and not absent(sent):
-                self.assembler.defect("index_type", call)
             if isinstance(arguments, str):
-                if self._whole:
-                    self._whole.pop(index, None)
-                self._append(call, arguments)
+                if arguments:
+                    if self._whole:
+                        self._whole.pop(index, None)
+                    self._append(call, arguments)
             elif arguments is None:
                 self.assembler.defect("args_null_delta", call)
             else:
                 self._take_whole(index)
                 self.assembler.whole(call, arguments, normal=normal)
-        elif arguments is not None and (call is None or call.type in _WITHOUT_ARGUMENTS):
+        elif arguments not in (None, "") and (call is None or call.type in _WITHOUT_ARGUMENTS):
             self.assembler.defect("orphan_delta")
+
+    def _odd_index(self, index: Any) -> int | None:
+        """The number that an index of another type stands for, which the call that it names says."""
+        number = sent_index(index)
+        call = self._open.get(number)
+        if isinstance(call, ToolCall) and not absent(index):
+            self.assembler.defect("index_type", call)
+        return number
 
     def close_at(self, index: Any) -> None:
         """The block at that index has ended; a second end changes nothing."""
