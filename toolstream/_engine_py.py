@@ -435,12 +435,12 @@ class StreamingJsonParser:
         Values whose path has more than 32 steps are not reported; a container at the limit is set a second time, with
         all of its content, when it closes. No value in a change is changed later.
         """
-        if self._is_simple and self._lengthen(piece):
+        if self._is_simple and (text := self._lengthen(piece)):
             if not self._is_reported:
                 return []
             if self._string_path is None:
                 self._string_path = self._value_path()
-            return [("append", self._string_path, piece)]  # type: ignore[list-item]
+            return [("append", self._string_path, text)]  # type: ignore[list-item]
         changes: list[JsonChange] = []
         self._changes = changes
         try:
@@ -616,28 +616,37 @@ class StreamingJsonParser:
 
     # ------------------------------------------------------------ pieces
 
-    def _lengthen(self, piece: Any) -> bool:
-        """Take a piece that only makes the open string or number longer; say whether it is such a one."""
+    def _lengthen(self, piece: Any) -> str:
+        """Take a piece that only makes the open string or number longer: the text that it adds; "" for other pieces."""
         if type(piece) is not str or not piece:
-            return False
+            return ""
+        text = piece
         length = len(piece)
         if self._mode == _STRING:
-            if not piece.isprintable() or "\\" in piece or self._quote in piece:
-                return False
-            self._parts.append(piece)
-            self._length += length
+            if not piece.isprintable():
+                return ""
+            if "\\" in piece:
+                if _runs[self._quote](piece).end() != length:  # type: ignore[union-attr]
+                    return ""
+                text = scanstring(piece + '"', 0)[0]
+                self._length += len(text)
+            elif self._quote in piece:
+                return ""
+            else:
+                self._length += length
+            self._parts.append(text)
             if not self._is_key:
                 self._dirty = True
         else:
             if not piece.isdigit() or not piece.isascii():
-                return False
+                return ""
             self._token.append(piece)
             self._token_length += length
             if self._shows_pending:
                 self._dirty = True
         self._position += length
         self._credit += rules.APPEND_CREDIT + rules.CHARACTER_CREDIT * length
-        return True
+        return text
 
     def _take(self, piece: object) -> None:
         self._is_simple = False
