@@ -8,6 +8,7 @@ import random
 import subprocess
 import sys
 import threading
+import tracemalloc
 import weakref
 from pathlib import Path
 
@@ -21,7 +22,7 @@ from toolstream.types import MISSING
 def test_allocations_that_fail():
     pytest.importorskip("_testcapi", reason="the allocator that fails is among the tests of CPython")
     command = [sys.executable, Path(__file__).with_name("failing_allocations.py")]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
+    done = subprocess.run(command, capture_output=True, text=True, timeout=1200, check=False)
     assert done.returncode == 0, done.stderr[-3000:]
     assert int(done.stdout.split()[0]) > 5000
 
@@ -413,3 +414,23 @@ def test_the_collector_counts_every_reference_of_a_parser():
             if order == 0 or number % order == 0:
                 assert repr(parser.snapshot()) == want
         gc.collect()
+
+
+@pytest.mark.parametrize("letter", ["x", "\u4e2d"])
+def test_a_long_text_is_not_kept_more_often_than_need_be(letter):
+    size = 1_200_000
+    pieces = pieces_of('{"a":"' + letter * size, 4000)
+    width = 1 if letter == "x" else 3  # in the buffer; a str needs less
+    tracemalloc.start()
+    try:
+        parser = _engine_c.StreamingJsonParser()
+        for number, piece in enumerate(pieces):
+            parser.append(piece)
+            value = parser.snapshot()
+            if number % 40 == 0:
+                assert value == {"a": letter * len(value["a"])}
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert len(value["a"]) > 0.99 * size
+    assert peak < 4 * width * size  # the newest and its successor, and the buffer

@@ -169,6 +169,7 @@ cdef int* WORD_LENGTHS = [4, 5, 4, 4, 5, 4, 3, 8, 9]
 cdef enum:
     FRAMES = 6  # of a parser itself; more of them are allocated
     LARGE = 1 << 16  # bytes of a buffer that is not kept for the next string
+    LONG_TEXT = 1 << 18  # bytes of an open string that is in no snapshot but the newest
 
 cdef struct Frame:
     PyObject* container
@@ -900,12 +901,15 @@ cdef class StreamingJsonParser:
             view = &self._views[self._latest]
         self._reserve_view(view, levels)
         kept = self._own_levels(view, levels, 1 + is_shown)
+        if is_open_string and self._size > LONG_TEXT:
+            kept = 0
+            self._cut_view(&self._views[1 - self._latest], 0)
+        self._cut_view(view, kept)
         try:
             if is_open_string:
                 last = self._text(view, kept == levels)
-            elif view.text != NULL:
+            else:
                 Py_CLEAR(view.text)
-            self._cut_view(view, kept)
             while view.levels < levels:
                 view.mirrors[view.levels].copy = NULL
                 view.mirrors[view.levels].extra = NULL
@@ -947,8 +951,10 @@ cdef class StreamingJsonParser:
         """The open string so far; that of the view grows where nobody else has it."""
         cdef object text
         cdef Mirror* mirror
-        if view.text_serial != self._string_serial:
+        if view.text_serial != self._string_serial or self._size > LONG_TEXT:
             Py_CLEAR(view.text)
+        if self._size > LONG_TEXT:
+            return ts_text(self._buffer, self._size)
         if is_own and view.text != NULL:
             mirror = &view.mirrors[self._depth - 1]
             is_own = ts_has_at(mirror.copy, mirror.synced, view.text)
