@@ -158,6 +158,16 @@ def test_a_text_with_another_character_starts_over(other):
     assert stream.text == other
 
 
+@pytest.mark.parametrize("text", ['{"a":1}\ud83d', '\ud83d{"a":1}', '{"a":1,\ud83d'])
+def test_half_a_character_outside_of_strings_is_refused(text):
+    stream = ToolCallArgumentsStream()
+    stream.append(text)
+    assert stream.finish().arguments == {}
+    assert stream.finish().error is not None
+    call = {"type": "function", "function": {"name": "f", "arguments": text}}
+    assert parse_tool_call_arguments(call).kind == "unparseable"
+
+
 def test_replace_that_starts_over():
     stream = ToolCallArgumentsStream()
     first = stream.append('{"a":1}')

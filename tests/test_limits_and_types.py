@@ -1,6 +1,9 @@
 """What may be fed, what is refused, and what a limit leaves."""
 
+import copy
+import inspect
 import mmap
+import pickle
 import sys
 from array import array
 
@@ -265,3 +268,18 @@ def test_a_million_open_brackets(engine, opener, options):
     assert parser.complete
     del parser
     del value
+
+
+@pytest.mark.parametrize("name", ["StreamingJsonParser", "JsonTracker"])
+@pytest.mark.parametrize("way", [copy.copy, copy.deepcopy, pickle.dumps])
+def test_a_reader_is_not_copied(engine, name, way):
+    with pytest.raises(TypeError, match=f"a {name} cannot be copied or pickled"):
+        way(getattr(engine, name)())
+
+
+def test_readers_tell_their_signature(engine):
+    options = "(*, pending_scalars='show', lenient=False, report_ends=False, max_depth=None)"
+    bare = inspect.signature(engine.StreamingJsonParser)
+    names = [part.replace(annotation=inspect.Parameter.empty) for part in bare.parameters.values()]
+    assert str(bare.replace(parameters=names, return_annotation=inspect.Signature.empty)) == options
+    assert list(inspect.signature(engine.JsonTracker).parameters) == []

@@ -716,3 +716,51 @@ def test_a_lone_surrogate_escape_is_a_repair_of_a_valid_text(engine):
     for way, pieces in ways(r'["\ud83d", "\ude00"]'):
         parser = feed_all(engine.StreamingJsonParser(), pieces)
         assert (parser.complete, parser.valid, parser.repair_count) == (True, True, 2), way
+
+
+# ---------------------------------------------------------------- a part of a character
+
+BEFORE = [
+    "{",
+    '{"a"',
+    '{"a":',
+    '{"a":1',
+    '{"a":1,',
+    "[",
+    "[1",
+    "[-",
+    "[1.5e",
+    "[tr",
+    "[true",
+    "[[]",
+    "[]",
+    "{} ",
+    '"a"',
+    "12",
+    "nul",
+]
+
+
+@pytest.mark.parametrize("lenient", [False, True])
+@pytest.mark.parametrize("before", BEFORE)
+@pytest.mark.parametrize(
+    ("part", "rest"), [("\ud83d", "\ude00"), (b"\xe2\x82", b"\xac"), (b"\xf0", b"["), (b"\xc3", b"\xa9")]
+)
+def test_a_part_of_a_character_outside_of_strings_is_no_beginning_of_json(engine, before, part, rest, lenient):
+    parser = engine.StreamingJsonParser(lenient=lenient)
+    parser.feed(before if isinstance(part, str) else before.encode())
+    assert (parser.valid, parser.error) == (True, None)
+    parser.feed(part)
+    error = parser.error
+    assert (parser.valid, error.offset) == (False, len(before))
+    parser.feed(rest)
+    assert (parser.valid, parser.error) == (False, error)
+
+
+@pytest.mark.parametrize("before", ['"', '{"k', '["a', '{"a":"b'])
+@pytest.mark.parametrize("part", ["\ud83d", b"\xe2\x82"])
+def test_a_part_of_a_character_in_a_string_may_become_one(engine, before, part):
+    parser = engine.StreamingJsonParser()
+    parser.feed(before if isinstance(part, str) else before.encode())
+    parser.feed(part)
+    assert (parser.valid, parser.error) == (True, None)

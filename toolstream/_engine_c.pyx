@@ -461,7 +461,10 @@ cdef extern from "Python.h":
 @cython.final
 @cython.no_gc
 cdef class JsonTracker:
-    """Depth and string state of a JSON text that comes in pieces: no values, no checks.
+    """JsonTracker()
+--
+
+    Depth and string state of a JSON text that comes in pieces: no values, no checks.
 
     Brackets count outside strings, of either kind and whether they match or not, so the depth may go below zero. A
     quote opens or closes a string unless a backslash stands before it, outside strings too.
@@ -532,6 +535,9 @@ cdef class JsonTracker:
         self._tracker.in_string = 0
         self._tracker.escape = 0
 
+    def __reduce__(self):
+        raise rules.copy_error(self)
+
 
 def scan_bytes(data, offsets, depth, flags):
     """What `JsonTracker` says at the end of each of many texts, in one call.
@@ -578,7 +584,10 @@ def scan_bytes(data, offsets, depth, flags):
 
 @cython.freelist(8)
 cdef class StreamingJsonParser:
-    """Reads one JSON text in pieces: a live value of what is there so far, and a strict verdict on it.
+    """StreamingJsonParser(*, pending_scalars='show', lenient=False, report_ends=False, max_depth=None)
+--
+
+    Reads one JSON text in pieces: a live value of what is there so far, and a strict verdict on it.
 
     The live view is tolerant and never raises on text: see `snapshot` and `append`. The verdict is strict: `valid`, and
     at the end `complete and valid`, is what `json.loads` accepts (NaN and infinities refused).
@@ -701,6 +710,9 @@ cdef class StreamingJsonParser:
             if max_depth is not None:
                 self._max_depth = min(max_depth, <Py_ssize_t>0x7FFFFFFF)
 
+    def __reduce__(self):
+        raise rules.copy_error(self)
+
     def __dealloc__(self):
         while self._depth:
             self._depth -= 1
@@ -814,12 +826,20 @@ cdef class StreamingJsonParser:
     @property
     def valid(self):
         """Whether the text so far is valid JSON by RFC 8259, or a beginning of it. Text after the root counts."""
-        return self._error_offset < 0
+        return self._error_offset < 0 and not self._hangs()
 
     @property
     def error(self):
         """The first deviation from JSON: `offset` and `message`; `None` while `valid`."""
-        return None if self._error_offset < 0 else rules.deviation(self._error_offset, self._error_expected)
+        if self._error_offset >= 0:
+            return rules.deviation(self._error_offset, self._error_expected)
+        if not self._hangs():
+            return None
+        return rules.deviation(self._position, _expected(self._token_state) if self._mode == M_TOKEN else self._state)
+
+    cdef inline bint _hangs(self) noexcept:
+        """Whether a part of a character that no JSON text has where it stands was kept back, outside of a string."""
+        return self._mode != M_STRING and (self._raw_half or self._carry_size)
 
     @property
     def repairs(self):

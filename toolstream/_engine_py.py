@@ -34,7 +34,7 @@ import re
 import sys
 from itertools import islice
 from json.decoder import scanstring  # type: ignore[attr-defined]
-from typing import Any
+from typing import Any, NoReturn
 
 from toolstream import _rules as rules
 from toolstream.types import MISSING, JsonChange, JsonDeviation, JsonPath, JsonValue
@@ -211,6 +211,9 @@ class JsonTracker:
         self._depth = 0
         self._in_string = False
         self._escape = False
+
+    def __reduce__(self) -> NoReturn:
+        raise rules.copy_error(self)
 
 
 _tracked_string = re.compile(r'[^"\\]*').match
@@ -424,6 +427,9 @@ class StreamingJsonParser:
         self._duplicate_keys = 0
         self._overflow_count = 0
 
+    def __reduce__(self) -> NoReturn:
+        raise rules.copy_error(self)
+
     def append(self, piece: str | bytes | bytearray | memoryview, /) -> list[JsonChange]:
         """Read on, and return what has changed: plain tuples `(kind, path, value)`, in order.
 
@@ -546,12 +552,23 @@ class StreamingJsonParser:
     @property
     def valid(self) -> bool:
         """Whether the text so far is valid JSON by RFC 8259, or a beginning of it. Text after the root counts."""
-        return self._error is None
+        return self._error is None and not self._hangs()
 
     @property
     def error(self) -> JsonDeviation | None:
         """The first deviation from JSON: `offset` and `message`; `None` while `valid`."""
-        return None if self._error is None else rules.deviation(*self._error)
+        if self._error is not None:
+            return rules.deviation(*self._error)
+        if not self._hangs():
+            return None
+        expected = rules.expected_in_token(self._token_state) if self._mode == _TOKEN else self._state
+        return rules.deviation(self._position, expected)
+
+    def _hangs(self) -> bool:
+        """Whether a part of a character that no JSON text has where it stands was kept back, outside of a string."""
+        if self._mode == _STRING:
+            return False
+        return bool(self._half or (self._decoder is not None and self._decoder.getstate()[0]))
 
     @property
     def repairs(self) -> tuple[tuple[int, str], ...]:

@@ -279,6 +279,11 @@ def typed_view(name: str, buffer: Any, kind: str) -> memoryview:
     return view if view.format == kind else view.cast("B").cast(kind)  # type: ignore[call-overload]
 
 
+def copy_error(reader: object) -> TypeError:
+    """What copying or pickling a reader raises: it stands in the middle of a text that it does not keep."""
+    return TypeError(f"a {type(reader).__name__} cannot be copied or pickled; copy what it has read")
+
+
 def check_options(pending_scalars: object, lenient: object, report_ends: object, max_depth: object) -> None:
     """Refuse values of a parser's options that make no sense."""
     if not isinstance(pending_scalars, str):
