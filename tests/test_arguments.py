@@ -15,6 +15,7 @@ from toolstream import (
     FinishedArguments,
     ParsedArguments,
     Replacement,
+    StreamingJsonParser,
     ToolCallArgumentsStream,
     UnparseableArguments,
     UnsupportedType,
@@ -166,6 +167,18 @@ def test_half_a_character_outside_of_strings_is_refused(text):
     assert stream.finish().error is not None
     call = {"type": "function", "function": {"name": "f", "arguments": text}}
     assert parse_tool_call_arguments(call).kind == "unparseable"
+
+
+def test_a_text_that_could_not_be_read_does_not_pass_for_none(monkeypatch):
+    class Failing(StreamingJsonParser):
+        def feed(self, piece, /):
+            raise MemoryError
+
+    monkeypatch.setattr("toolstream.arguments.StreamingJsonParser", Failing)
+    stream = ToolCallArgumentsStream()
+    with pytest.raises(MemoryError):
+        stream.append('{"path":')
+    assert stream.finish().error is not None
 
 
 def test_replace_that_starts_over():

@@ -72,8 +72,8 @@ class ToolCallArgumentsStream:
         """Add text, and return the arguments as far as they can be seen: `{}` where that is no object (yet)."""
         if not isinstance(delta, str):
             raise TypeError(f"delta must be str, not {type(delta).__name__}")
+        self._text.append(delta)  # first: where memory ends in the parser, the text must not pass for none
         self._parser.feed(delta)
-        self._text.append(delta)
         value = self._parser.snapshot()
         if value is not self._shown:
             if type(value) is dict:
