@@ -571,6 +571,26 @@ static inline int ts_may_change(PyObject *text) {
 #endif
     return 1;
 }
+
+/* Let the block of a text that nobody else has grow, in place where the allocator can. */
+static inline int ts_make_room(PyObject **text, Py_ssize_t *room) {
+    Py_ssize_t length = PyUnicode_GET_LENGTH(*text), size = length + length / 8 + 64;
+    ((PyASCIIObject *)*text)->hash = -1;
+    if (PyUnicode_Resize(text, size) < 0) return -1;
+    ts_set_length(*text, length);
+    *room = size;
+    return 0;
+}
+#else
+static inline int ts_may_change(PyObject *text) {
+    (void)text;
+    return 0;
+}
+static inline int ts_make_room(PyObject **text, Py_ssize_t *room) {
+    (void)text;
+    (void)room;
+    return 0;
+}
 #endif
 
 /* The str of n bytes of valid UTF-8: a new reference. `old`, if there is one, is that of the first *known bytes, in a block

@@ -117,6 +117,8 @@ cdef extern from "_engine_c.h":
     int ts_number(const unsigned char* p, const unsigned char* end, const unsigned char** stop, PyObject** value) noexcept
     int ts_list_append(PyObject* list, PyObject* item) except -1
     int ts_list_put(PyObject* list, Py_ssize_t i, PyObject* item) except -1
+    bint ts_may_change(PyObject* text) noexcept
+    int ts_make_room(PyObject** text, Py_ssize_t* room) except -1
     object ts_longer_text(
         PyObject* old, bint is_own, const unsigned char* p, Py_ssize_t n, Py_ssize_t* known, Py_ssize_t* room
     )
@@ -169,7 +171,7 @@ cdef int* WORD_LENGTHS = [4, 5, 4, 4, 5, 4, 3, 8, 9]
 cdef enum:
     FRAMES = 6  # of a parser itself; more of them are allocated
     LARGE = 1 << 16  # bytes of a buffer that is not kept for the next string
-    LONG_TEXT = 1 << 18  # bytes of an open string that is in no snapshot but the newest
+    LONG_TEXT = 1 << 18  # bytes of an open string of which memory has no more copies than need be
 
 cdef struct Frame:
     PyObject* container
@@ -379,6 +381,16 @@ cdef int _bring_up(Mirror* mirror, Frame* frame, object last, bint is_placed) ex
         wanted = PyDict_GET_SIZE(copy)
     mirror.synced = final
     mirror.size = wanted
+    return 0
+
+
+cdef int _put(Mirror* mirror, Frame* frame, PyObject* value) except -1:
+    """Put something else where the open string is."""
+    if frame.is_object:
+        PyDict_SetItem(mirror.copy, frame.key, value)
+    else:
+        Py_INCREF(value)
+        ts_list_put(mirror.copy, mirror.synced, value)
     return 0
 
 
@@ -922,8 +934,9 @@ cdef class StreamingJsonParser:
         self._reserve_view(view, levels)
         kept = self._own_levels(view, levels, 1 + is_shown)
         if is_open_string and self._size > LONG_TEXT:
-            kept = 0
-            self._cut_view(&self._views[1 - self._latest], 0)
+            if is_shown:  # the other one waits for somebody to hold this one: not with a long text
+                self._cut_view(&self._views[1 - self._latest], 0)
+                Py_CLEAR(self._views[1 - self._latest].text)
         self._cut_view(view, kept)
         try:
             if is_open_string:
@@ -971,13 +984,13 @@ cdef class StreamingJsonParser:
         """The open string so far; that of the view grows where nobody else has it."""
         cdef object text
         cdef Mirror* mirror
-        if view.text_serial != self._string_serial or self._size > LONG_TEXT:
+        if view.text_serial != self._string_serial:
             Py_CLEAR(view.text)
-        if self._size > LONG_TEXT:
-            return ts_text(self._buffer, self._size)
         if is_own and view.text != NULL:
             mirror = &view.mirrors[self._depth - 1]
             is_own = ts_has_at(mirror.copy, mirror.synced, view.text)
+            if is_own and self._size > LONG_TEXT and view.text_room < self._count_characters():
+                self._make_room(view, mirror)
         text = ts_longer_text(view.text, is_own, self._buffer, self._size, &view.text_size, &view.text_room)
         if <PyObject*>text != view.text:
             Py_XDECREF(view.text)
@@ -985,6 +998,16 @@ cdef class StreamingJsonParser:
             view.text = <PyObject*>text
             view.text_serial = self._string_serial
         return text
+
+    cdef int _make_room(self, View* view, Mirror* mirror) except -1:
+        """Let the block of a long text grow, which takes no second one while nobody has the text, not its container either."""
+        cdef Frame* frame = &self._frames[self._depth - 1]
+        if not ts_may_change(view.text):
+            return 0
+        _put(mirror, frame, <PyObject*>None)
+        ts_make_room(&view.text, &view.text_room)
+        _put(mirror, frame, view.text)
+        return 0
 
     cdef int _reserve_view(self, View* view, Py_ssize_t levels) except -1:
         cdef Py_ssize_t room = max(levels, 4, view.room * 2)
@@ -1761,7 +1784,7 @@ cdef class StreamingJsonParser:
         return 0
 
     cdef int _grow_buffer(self, Py_ssize_t n) except -1:
-        cdef Py_ssize_t room = self._room + self._room // 2
+        cdef Py_ssize_t room = self._room + self._room // (2 if self._room < LONG_TEXT else 8)
         cdef unsigned char* buffer
         if room < self._size + n:
             room = self._size + n
