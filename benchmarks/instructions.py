@@ -9,11 +9,10 @@ Rules, for every case (operation, shape of the text, characters a piece) on the 
 
 * growth: four times the text costs at most 5 % more than four times the instructions, and the exponent from the
   smallest to the largest text is at most 1.05. This holds on any machine.
-* credit: a live view of many records, or of a long string, is fresh at every piece until its credit is used up, or
-  until it is too long to be kept twice; there its cost changes. Beyond that length a doubling adds at most 5 % more a
-  character than the doubling before. The larger of what a character costs there, on average and in the last doubling,
-  is the constant C of the promise, cost(n) <= C * n: no text, small or large, may cost more than 5 % above it. C is
-  the level of these cases.
+* credit: a live view of many records is fresh at every piece, and costs more and more, until its credit is used up.
+  At that length a character costs the constant C of the promise, cost(n) <= C * n: no other text, smaller or larger,
+  may cost more than 5 % above it, and beyond it a doubling adds at most 5 % more a character than the doubling
+  before. C is the level of these cases.
 * level: instructions a character, as a ratio to a fixed workload counted in the same run, are at most 5 % above
   those stored in instructions.json. Levels are stored by back end, version of Python and the compiler that built it,
   since all three move them, and compared only where these are the same.
@@ -48,7 +47,6 @@ KB = 1024
 SIZES = [32 * KB, 128 * KB, 512 * KB]
 ONE_CHARACTER = [32 * KB, 128 * KB]
 
-LONG = {"string": 512 * KB, "unicode": 128 * KB}  # an open string beyond which its view is copied as credit allows
 COSTLY = ("escapes", "unicode", "deep", "wide")  # their views cost all the credit at each piece; so fewer pieces
 
 CASES = [
@@ -71,15 +69,13 @@ CASES = [
 
 def sizes(case: tuple[str, str, int]) -> list[int]:
     if uses_credit(case):
-        length = LONG.get(case[1]) or used_up(case[2])
-        return [length * quarters // 4 for quarters in (1, 4, 8, 16)]
+        return [used_up(case[2]) * quarters // 4 for quarters in (1, 4, 8, 16)]
     return ONE_CHARACTER if case[2] == 1 else SIZES
 
 
 def uses_credit(case: tuple[str, str, int]) -> bool:
     """Whether the view stops being fresh at every piece at a length that is worth measuring."""
-    shapes = ("records",) if case[2] == 1 else ("records", *LONG)
-    return case[1] in shapes and case[0] in ("live", "arguments", "stream", "stream_sse")
+    return case[1] == "records" and case[0] in ("live", "arguments", "stream")
 
 
 @functools.cache
@@ -180,7 +176,7 @@ def main() -> int:
         row = [profile.total() for profile in profiles[1:]]
         added = [(b - a) / (m - n) for a, b, n, m in zip(row, row[1:], lengths, lengths[1:], strict=False)]
         if uses_credit(case):
-            each = max(row[1] / lengths[1], added[-1])
+            each = row[1] / lengths[1]
             growth = [added[-1] / added[-2], *(cost / length / each for cost, length in zip(row, lengths, strict=True))]
         else:
             each = added[0]
