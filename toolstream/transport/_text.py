@@ -5,33 +5,47 @@ from __future__ import annotations
 import re
 from codecs import utf_8_decode
 
-__all__ = ["TextFraming", "is_torn", "whole_characters"]
+__all__ = ["TextFraming", "Utf8Framing", "whole_characters"]
 
 _string = re.compile(r'"[^"\\\n]*(?:\\.[^"\\\n]*)*"?(\s*:)?')  # nothing of it is read twice
 
 
-def is_torn(text: str) -> bool:
+def _is_torn(text: str) -> bool:
     """Whether a U+FFFD stands anywhere but in JSON strings that are values: then a field may be lost with its name."""
     return "\ufffd" in _string.sub(lambda found: found[0] if found[1] else "", text)
 
 
-class TextFraming:
-    """What a decoder of a text framing remembers between its messages."""
+class Utf8Framing:
+    """What a decoder of messages in UTF-8 notes about their bytes."""
 
-    __slots__ = ("_started", "torn", "utf8_invalid")
+    __slots__ = ("torn", "utf8_invalid")
 
     def __init__(self) -> None:
-        self._started = False  # something was decoded: no byte order mark can come any more
         self.utf8_invalid = self.torn = False
+
+    def _replaced(self, whole: bytes) -> str:
+        """Bytes that are no UTF-8 as text: what is invalid is replaced and noted."""
+        text = whole.decode("utf-8", "replace")
+        self.utf8_invalid = True
+        self.torn = self.torn or _is_torn(text)
+        return text
+
+
+class TextFraming(Utf8Framing):
+    """What a decoder of a text framing remembers between its messages."""
+
+    __slots__ = ("_started",)
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._started = False  # something was decoded: no byte order mark can come any more
 
     def _text(self, whole: bytes) -> str:
         """`whole` as text: invalid bytes are replaced and noted, a byte order mark at the very start is skipped."""
         try:
             text = whole.decode()
         except UnicodeDecodeError:
-            text = whole.decode("utf-8", "replace")
-            self.utf8_invalid = True
-            self.torn = self.torn or is_torn(text)
+            text = self._replaced(whole)
         if not self._started:
             self._started = True
             text = text.removeprefix("\ufeff")

@@ -12,7 +12,7 @@ import re
 from typing import Any
 
 from toolstream.errors import LimitExceededError
-from toolstream.transport._text import is_torn
+from toolstream.transport._text import Utf8Framing
 from toolstream.transport.json_text import exact_loads
 from toolstream.transport.sse import MAX_SIZE
 
@@ -24,7 +24,7 @@ _structure = re.compile(rb'["{}\[\]]').search
 _string_end = re.compile(rb'["\\]').search
 
 
-class JsonArrayDecoder:
+class JsonArrayDecoder(Utf8Framing):
     """`feed` bytes as they come, get the elements that they complete, as `json` values (integers exact).
 
     `max_size`: the bytes that one element may have (64 MiB); more raise `LimitExceededError`, at the latest in the
@@ -48,12 +48,11 @@ class JsonArrayDecoder:
         "_pending",
         "damaged",
         "gaps",
-        "torn",
         "unterminated",
-        "utf8_invalid",
     )
 
     def __init__(self, *, max_size: int = MAX_SIZE) -> None:
+        super().__init__()
         self._max_size = max_size
         self._pending = bytearray()  # the element under way
         self._depth = 0  # brackets open in it; 0: between elements
@@ -62,7 +61,6 @@ class JsonArrayDecoder:
         self._in_array = False  # the outermost array is open
         self._garbage = False  # between elements, in something that is none: counted already
         self._error: LimitExceededError | None = None
-        self.utf8_invalid = self.torn = False
         self.unterminated = False
         self.damaged = 0
         self.gaps: list[int] = []
@@ -155,9 +153,7 @@ class JsonArrayDecoder:
         try:
             text = raw.decode()
         except UnicodeDecodeError:
-            text = raw.decode("utf-8", "replace")
-            self.utf8_invalid = True
-            self.torn = self.torn or is_torn(text)
+            text = self._replaced(raw)
         try:
             elements.append(exact_loads(text))
         except ValueError:
