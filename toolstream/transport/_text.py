@@ -5,12 +5,12 @@ from __future__ import annotations
 import re
 from codecs import utf_8_decode
 
-__all__ = ["TextFraming", "Utf8Framing", "whole_characters"]
+__all__ = ["TextFraming", "Utf8Framing", "is_torn", "whole_characters"]
 
 _string = re.compile(r'"[^"\\\n]*(?:\\.[^"\\\n]*)*"?(\s*:)?')  # nothing of it is read twice
 
 
-def _is_torn(text: str) -> bool:
+def is_torn(text: str) -> bool:
     """Whether a U+FFFD stands anywhere but in JSON strings that are values: then a field may be lost with its name."""
     return "\ufffd" in _string.sub(lambda found: found[0] if found[1] else "", text)
 
@@ -27,7 +27,7 @@ class Utf8Framing:
         """Bytes that are no UTF-8 as text: what is invalid is replaced and noted."""
         text = whole.decode("utf-8", "replace")
         self.utf8_invalid = True
-        self.torn = self.torn or _is_torn(text)
+        self.torn = self.torn or is_torn(text)
         return text
 
 
