@@ -18,8 +18,10 @@ Rules, for every case (operation, shape of the text, characters a piece) on the 
   since all three move them, and compared only where these are the same.
 
 One process under `valgrind --tool=callgrind` runs everything. A call of getpgid(), which nothing else makes, stands
-before and after each measured run and lets callgrind write what it counted since the last one. The cyclic garbage
-collector is off: when it runs is no property of the library.
+before and after each measured run and lets callgrind write what it counted since the last one. What is no property of
+the library is kept out: the cyclic garbage collector is off, and each call of the allocator counts the same, since the
+layout of the heap, which the length of a folder's name is enough to change, decides what it does; only the exponent is
+that of all instructions, lest copies made by the allocator outgrow the text.
 """
 
 from __future__ import annotations
@@ -30,12 +32,14 @@ import gc
 import json
 import os
 import platform
+import re
 import shutil
 import subprocess
 import sys
 import tempfile
 from collections import Counter
 from pathlib import Path
+from typing import NamedTuple
 
 from common import OPERATIONS, SHAPES, cut, library, slope
 
@@ -46,6 +50,10 @@ TOLERANCE = 1.05
 KB = 1024
 SIZES = [32 * KB, 128 * KB, 512 * KB]
 ONE_CHARACTER = [32 * KB, 128 * KB]
+
+ALLOCATOR = re.compile(r"_?(Py(Object|Mem)_(Raw)?)?([mM]alloc|[cC]alloc|[rR]ealloc|[fF]ree)\b")
+AN_ALLOCATION = 40  # instructions
+NEVER_FOUND, DIGITS = re.compile("[0-9]{100}x"), "1234567890" * 1000
 
 COSTLY = ("escapes", "unicode", "deep", "wide")  # their views cost all the credit at each piece; so fewer pieces
 
@@ -95,11 +103,12 @@ def title(case: tuple[str, str, int]) -> str:
 
 
 def workload() -> None:
-    """What the levels are relative to: some C and some bytecode of the interpreter, nothing of this library."""
-    json.loads(SHAPES["records"](64 * KB))
+    """What the levels are relative to: some C and some bytecode of the interpreter, nothing of this library, and
+    nothing that takes much memory, since the state of the allocator would move the count."""
+    NEVER_FOUND.search(DIGITS)
     total = 0
     for number in range(20_000):
-        total += number & 7
+        total = (total + number) & 127
 
 
 def child(cases: list[tuple[str, str, int]]) -> None:
@@ -119,30 +128,43 @@ def child(cases: list[tuple[str, str, int]]) -> None:
             os.getpgid(0)
 
 
-def functions(profile: str) -> Counter[str]:
+class Run(NamedTuple):
+    functions: Counter[str]
     """Instructions by function, those of the functions that it calls left out."""
-    costs: Counter[str] = Counter()
-    function, is_call = "", False
+    steady: int
+    """Instructions, with a fixed number of them for each call of the allocator."""
+
+
+def read(profile: str) -> Run:
+    functions: Counter[str] = Counter()
+    function, callee, saved = "", "", 0
+    calls = None
     with open(profile) as file:
         for line in file:
             if line.startswith("fn="):
                 function = line[3:].strip()
+            elif line.startswith("cfn="):
+                callee = line[4:].strip()
             elif line.startswith("calls="):
-                is_call = True  # the next line says what the call cost, callees included
+                calls = int(line[6:].split()[0])
             elif line[0].isdigit() or line[0] in "+-*":
-                costs[function] += 0 if is_call else int(line.split()[1])
-                is_call = False
-    return costs
+                cost = int(line.split()[1])
+                if calls is None:
+                    functions[function] += cost
+                elif ALLOCATOR.match(callee) and not ALLOCATOR.match(function):
+                    saved += cost - calls * AN_ALLOCATION
+                calls = None  # the line after this word says what the calls cost, callees included
+    return Run(functions, functions.total() - saved)
 
 
-def count(cases: list[tuple[str, str, int]], folder: str) -> list[Counter[str]]:
-    """Instructions by function: of the fixed workload, then of each case by size."""
+def count(cases: list[tuple[str, str, int]], folder: str) -> list[Run]:
+    """What the fixed workload cost, then each case by size."""
     valgrind = ["valgrind", "--quiet", "--tool=callgrind", "--compress-strings=no", "--dump-before=getpgid"]
     profile = os.path.join(folder, "profile")
     command = [*valgrind, f"--callgrind-out-file={profile}", sys.executable, __file__, "--child", json.dumps(cases)]
     subprocess.run(command, check=True, env={**os.environ, "PYTHONHASHSEED": "0"})
     runs = 1 + sum(1 + len(sizes(case)) for case in cases)
-    return [functions(f"{profile}.{2 * number}") for number in range(1, runs + 1)]
+    return [read(f"{profile}.{2 * number}") for number in range(1, runs + 1)]
 
 
 def main() -> int:
@@ -167,29 +189,30 @@ def main() -> int:
     failures = []
     with tempfile.TemporaryDirectory() as folder:
         runs = iter(count(cases, folder))
-    fixed = next(runs).total()
+    fixed = next(runs).steady
     print(f"{key}; fixed workload: {fixed:,} instructions")
     print(f"{'case':28} {'a character':>12} {'growth':>9} {'exponent':>9} {'level':>8} {'stored':>8}")
     for case in cases:
         name, lengths = title(case), [len(SHAPES[case[1]](size)) for size in sizes(case)]
-        profiles = [next(runs) for _ in [KB, *lengths]]
-        row = [profile.total() for profile in profiles[1:]]
-        added = [(b - a) / (m - n) for a, b, n, m in zip(row, row[1:], lengths, lengths[1:], strict=False)]
+        profiles = [next(runs) for _ in [KB, *lengths]][1:]
+        row = [profile.functions.total() for profile in profiles]
+        steady = [profile.steady for profile in profiles]
         if uses_credit(case):
-            each = row[1] / lengths[1]
-            growth = [added[-1] / added[-2], *(cost / length / each for cost, length in zip(row, lengths, strict=True))]
+            added = [(b - a) / (m - n) for a, b, n, m in zip(steady, steady[1:], lengths, lengths[1:], strict=False)]
+            level = steady[1] / lengths[1]
+            growth = [added[-1] / added[-2], *(cost / n / level for cost, n in zip(steady, lengths, strict=True))]
         else:
-            each = added[0]
-            growth = [b / a / (m / n) for a, b, n, m in zip(row, row[1:], lengths, lengths[1:], strict=False)]
+            level = (steady[1] - steady[0]) / (lengths[1] - lengths[0])
+            growth = [b / a / (m / n) for a, b, n, m in zip(steady, steady[1:], lengths, lengths[1:], strict=False)]
         exponent = slope(zip(lengths, row, strict=True))
-        level = float(f"{each / fixed * 1e6:.4g}")
+        level = float(f"{level / fixed * 1e6:.4g}")
         before = levels.get(name)
         print(
-            f"{name:28} {each:12,.1f} {max(growth):9.3f} {exponent:9.3f} {level:8.4g} "
+            f"{name:28} {row[-1] / lengths[-1]:12,.1f} {max(growth):9.3f} {exponent:9.3f} {level:8.4g} "
             + (f"{before:8.4g} {(level / before - 1) * 100:+.1f} %" if before else f"{'none':>8}")
         )
         if options.profile:
-            for function, cost in profiles[-1].most_common(12):
+            for function, cost in profiles[-1].functions.most_common(12):
                 print(f"{cost / lengths[-1]:41,.1f}   {function}")
         if max(growth) > TOLERANCE or (exponent > 1.05 and not uses_credit(case)):
             failures.append(f"{name}: grows faster than its text")
