@@ -6,7 +6,11 @@ with their output, in which a line `...` stands for any lines and `...` at the e
 `sh` install things and use networks; their lines that are commands of toolstream alone are run, all others parsed.
 """
 
+import array
+import asyncio
+import doctest
 import importlib.util
+import inspect
 import json
 import re
 import shlex
@@ -18,6 +22,7 @@ from typing import NamedTuple
 
 import pytest
 
+import toolstream
 from toolstream.cli import _parser, main
 from toolstream.defects import DEFECTS
 
@@ -74,6 +79,22 @@ def run_python(page, namespace):
 @pytest.mark.parametrize("page", pages_with("python"))
 def test_python_blocks_run(page, capsys):
     run_python(page, {"__name__": "__main__"})
+
+
+CALLED_BY_USERS = re.compile(r"[a-z]\w+|\w+(Accumulator|Decoder|Limits|Parser|Stream|Tracker|Watchdog)")
+
+
+@pytest.mark.parametrize("name", [name for name in toolstream.__all__ if CALLED_BY_USERS.fullmatch(name)])
+def test_examples_of_docstrings_run(name):
+    public = getattr(toolstream, name)
+    members = [value for key, value in vars(public).items() if key[0] != "_"] if inspect.isclass(public) else []
+    known = {key: getattr(toolstream, key) for key in toolstream.__all__} | {"array": array.array, "asyncio": asyncio}
+    runner = doctest.DocTestRunner()
+    for documented in (public, *members):
+        text = inspect.cleandoc(getattr(documented, "__doc__", None) or "")
+        runner.run(doctest.DocTestParser().get_doctest(text, dict(known), name, None, None))
+    assert runner.tries > 0
+    assert runner.failures == 0
 
 
 def matches(shown, real):

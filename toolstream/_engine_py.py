@@ -249,6 +249,11 @@ def scan_bytes(data: Any, offsets: Any, depth: Any, flags: Any) -> None:
     (signed 64-bit) has one entry more than there are texts. `depth` (signed 32-bit) and `flags` (bytes) are written,
     an entry for each text: bit 0 of the flags is `in_string`, bit 1 is `escape`. All are C-contiguous buffers
     such as `array.array` or numpy arrays; ones of another type or number of entries are a `ValueError`.
+
+        >>> depth, flags = array("i", bytes(8)), bytearray(2)
+        >>> scan_bytes(b'{"a":[1]{"b', array("q", [0, 8, 11]), depth, flags)
+        >>> depth, flags
+        (array('i', [1, 1]), bytearray(b'\\x00\\x01'))
     """
     texts = rules.typed_view("data", data, "B")
     borders = rules.typed_view("offsets", offsets, "q")

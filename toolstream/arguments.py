@@ -209,6 +209,9 @@ def tool_call_arguments_absent(raw_arguments: Any) -> bool:
 
     The text `{}`, and an empty dict, are arguments. `parse_tool_call_arguments` and `ToolCallArgumentsStream.finish`
     go by the same definition of blank: the white space of JavaScript's `trim`, which is not that of `str.strip`.
+
+        >>> tool_call_arguments_absent(" "), tool_call_arguments_absent("{}")
+        (True, False)
     """
     if isinstance(raw_arguments, (bytes, bytearray, memoryview)):
         raw_arguments = bytes(raw_arguments).decode("utf-8", "replace")

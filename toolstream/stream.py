@@ -52,13 +52,19 @@ class ToolCallStream:
     repaired, or that text follows, is `invalid`. `changes`: deltas carry the path changes. `limits`: see `Limits`.
     `new_id`: makes an id for a call that has none. Raises `UnknownProviderError` for a name that is not known.
 
-    >>> stream = ToolCallStream("openai-chat")
-    >>> for piece in response.iter_bytes():
+    >>> stream = ToolCallStream("ollama")
+    >>> call = {"id": "call_1", "function": {"name": "add", "arguments": {"x": 1}}}
+    >>> for piece in [{"message": {"tool_calls": [call]}}, {"message": {}, "done": True}]:
     ...     for event in stream.feed(piece):
-    ...         show(event)
-    >>> stream.close()
+    ...         print(event.type)
+    tool_call.start
+    tool_call.delta
+    tool_call.end
+    >>> [event.type for event in stream.close()]
+    ['stream.end']
     >>> for call in stream.completion.executable_calls:
-    ...     run(call.name, call.arguments)
+    ...     print(call.name, call.arguments)
+    add {'x': 1}
     """
 
     __slots__ = (
@@ -483,10 +489,13 @@ def iter_events(pieces: Iterable[Any], provider: str | None = None, **options: A
     An exception of the source comes through after the calls so far were ended, so that `StreamEnd` brings what there
     is. When the iteration is given up early the source is closed (`close()`, if it has one).
 
-    >>> for event in iter_events(client.chat.completions.create(..., stream=True), "openai-chat"):
-    ...     match event:
-    ...         case ToolCallDelta(call, text):
-    ...             show(call.partial_arguments)
+    >>> with open("examples/weather.sse", "rb") as response:
+    ...     for event in iter_events(response, "openai-chat"):
+    ...         match event:
+    ...             case ToolCallEnd(call) if call.executable:
+    ...                 print(call.name)
+    get_weather
+    find_trains
     """
     stream = ToolCallStream(provider, **options)
     ended = False
@@ -507,7 +516,15 @@ def iter_events(pieces: Iterable[Any], provider: str | None = None, **options: A
 
 
 async def aiter_events(pieces: AsyncIterable[Any], provider: str | None = None, **options: Any) -> AsyncIterator[Event]:
-    """`iter_events` for an asynchronous source (`aclose()` or `close()`, if it has one)."""
+    """`iter_events` for an asynchronous source (`aclose()` or `close()`, if it has one).
+
+    >>> async def names(pieces):
+    ...     return [event.call.name async for event in aiter_events(pieces, "ollama") if type(event) is ToolCallEnd]
+    >>> async def response():
+    ...     yield b'{"message":{"tool_calls":[{"function":{"name":"now","arguments":{}}}]},"done":true}'
+    >>> asyncio.run(names(response()))
+    ['now']
+    """
     stream = ToolCallStream(provider, **options)
     ended = False
     try:
@@ -531,7 +548,12 @@ async def aiter_events(pieces: AsyncIterable[Any], provider: str | None = None, 
 
 def assemble(pieces: Iterable[Any], provider: str | None = None, **options: Any) -> Completion:
     """Read a source of pieces to its end. `options` are those of `ToolCallStream`; a source's own exception comes
-    through."""
+    through.
+
+    >>> with open("examples/weather.sse", "rb") as response:
+    ...     [call.name for call in assemble(response).executable_calls]
+    ['get_weather', 'find_trains']
+    """
     stream = ToolCallStream(provider, **options)
     ended = False
     try:
@@ -546,7 +568,13 @@ def assemble(pieces: Iterable[Any], provider: str | None = None, **options: Any)
 
 
 async def aassemble(pieces: AsyncIterable[Any], provider: str | None = None, **options: Any) -> Completion:
-    """`assemble` for an asynchronous source."""
+    """`assemble` for an asynchronous source.
+
+    >>> async def response():
+    ...     yield b'{"message":{"content":"Hello"},"done":true}'
+    >>> asyncio.run(aassemble(response(), "ollama")).text
+    'Hello'
+    """
     stream = ToolCallStream(provider, **options)
     ended = False
     try:

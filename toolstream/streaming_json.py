@@ -32,7 +32,7 @@ def apply_changes(target: JsonValue, changes: Iterable[JsonChange]) -> JsonValue
     object only where a change sets it, or where it is a string that grows. The changes stay as they are: containers
     in them are copied. An `"end"` changes no value.
 
-        >>> value = MISSING
+        >>> value, parser = MISSING, StreamingJsonParser()
         >>> for piece in ('{"city": "Os', 'lo", "days": 3}'):
         ...     value = apply_changes(value, parser.append(piece))
         >>> value

@@ -165,6 +165,9 @@ class Limits:
     - `max_argument_bytes`: bytes of argument text (as UTF-8) of the stream, all calls together;
     - `max_pieces`: calls of `feed`;
     - `max_defects`: defects kept; `completion.defect_count` counts them all.
+
+    >>> Limits(max_calls=64)
+    Limits(max_argument_bytes=None, max_calls=64, max_defects=100, max_depth=512, max_pieces=None)
     """
 
     __slots__ = ("max_argument_bytes", "max_calls", "max_defects", "max_depth", "max_pieces")

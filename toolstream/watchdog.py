@@ -29,8 +29,9 @@ class StreamWatchdog:
     """Watches one stream at a time, by a clock that is asked and never waits.
 
         >>> watchdog = StreamWatchdog(idle_timeout=30, total_timeout=600, max_bytes=10_000_000)
-        >>> for piece in watchdog.guard(response.iter_bytes()):
-        ...     feed(piece)
+        >>> for piece in watchdog.guard(iter([b"what comes from a client"])):
+        ...     print(piece)
+        b'what comes from a client'
 
     `idle_timeout`, `total_timeout`: seconds of the clock, above 0. `max_bytes`: of all pieces together; `max_pieces`:
     their number. `None`: no such limit. `clock`: returns the time in seconds and never goes back.

@@ -54,6 +54,12 @@ class AwsEventStreamDecoder:
 
     `max_size`: the bytes that one frame may have, at most 32 MiB. A frame that says it is longer raises
     `LimitExceededError`, at the latest in the next call, because frames found before are returned first.
+
+        >>> decoder = AwsEventStreamDecoder()
+        >>> decoder.feed(bytes.fromhex("00000012000000007f021b8b68"))
+        []
+        >>> decoder.feed(bytes.fromhex("6954a7f415"))
+        [AwsMessage(headers={}, payload=b'hi')]
     """
 
     __slots__ = (
