@@ -233,7 +233,7 @@ def test_the_cuts_do_not_matter(run, splits):
 def test_replay_keeps_the_recorded_pace(write):
     rows = [
         {"record": 1},
-        *({"t": t, "d": part} for t, part in zip((0.0, 5.0, 10.0), (CLEAN[:50], CLEAN[50:99], CLEAN[99:]), strict=True)),
+        *({"t": t, "d": part} for t, part in zip((0, 5, 10), (CLEAN[:50], CLEAN[50:99], CLEAN[99:]), strict=True)),
     ]
     path = write("".join(json.dumps(row) + "\n" for row in rows))
     begin = time.monotonic()
