@@ -1,7 +1,9 @@
 """The public names are these and no others; each can be imported and explains itself."""
 
+import ast
 import inspect
 import typing
+from importlib import import_module
 
 import pytest
 
@@ -25,6 +27,33 @@ NAMES = sorted(" ".join(PUBLIC.values()).split())
 
 def test_all_is_the_public_names():
     assert sorted(toolstream.__all__) == NAMES
+
+
+def test_every_public_name_has_one_home():
+    """It is imported at once or when it is asked for, from the module that type checkers see."""
+    at_once, for_checkers = {}, {}
+    for node in ast.walk(ast.parse(inspect.getsource(toolstream))):
+        if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("toolstream."):
+            homes = for_checkers if node.col_offset else at_once
+            homes.update((alias.name, node.module.removeprefix("toolstream.")) for alias in node.names)
+    lazy = [(name, part) for part, names in toolstream._PARTS.items() for name in names]
+    assert sorted([*at_once, *(name for name, _ in lazy), "__version__"]) == NAMES
+    assert dict(lazy) == for_checkers
+
+
+@pytest.mark.parametrize("part", toolstream._PARTS)
+def test_names_are_those_of_their_module(part):
+    module = import_module(f"toolstream.{part}")
+    assert getattr(toolstream, part) is module
+    for name in toolstream._PARTS[part]:
+        assert getattr(toolstream, name) is getattr(module, name)
+
+
+def test_what_is_no_public_name_is_missing():
+    with pytest.raises(AttributeError, match="module 'toolstream' has no attribute 'ToolCallStreams'"):
+        toolstream.ToolCallStreams  # noqa: B018
+    with pytest.raises(ImportError, match="cannot import name 'ToolCallStreams'"):
+        from toolstream import ToolCallStreams  # noqa: F401
 
 
 @pytest.mark.parametrize("name", NAMES)
