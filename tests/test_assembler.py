@@ -153,6 +153,26 @@ def test_the_same_name_and_a_cut_value_is_a_call_that_was_cut():
     assert brief(completion) == [("add", {"day": "mon"}, "complete", True), ("add", None, "incomplete", False)]
 
 
+def test_a_call_that_is_told_apart_at_the_end_has_not_come_after_the_finish_word():
+    completion = done(call(0, "a", "f", '{"x":2}'), call(0, None, "f", "{"))
+    assert brief(completion) == [("f", {"x": 2}, "complete", True), ("f", None, "incomplete", False)]
+    assert codes(completion) == [("args_truncated", 1), ("index_reused", 1)]
+
+
+@pytest.mark.parametrize("size", [1, 3, 100])
+def test_a_late_id_with_the_name_again_goes_with_the_text_that_tells_the_calls_apart(size):
+    second = '{"x":2}'
+    completion = done(
+        call(0, None, "f", '{"x":1}'),
+        call(0, "b", "f", second[:size]),
+        *[call(0, arguments=second[i : i + size]) for i in range(size, len(second), size)],
+    )
+    assert [c.arguments for c in completion.calls] == [{"x": 1}, {"x": 2}]
+    assert [c.provider_id for c in completion.calls] == [None, None]
+    assert completion.calls[1].id == "b"
+    assert ("id_missing", 0) in [(d.code, d.call) for d in completion.defects]
+
+
 def test_a_name_that_only_repeats_opens_nothing():
     completion = done(call(0, None, "f", '{"x":1}'), call(0, None, "f", ""), call(0, None, "f", " "))
     assert brief(completion) == [("f", {"x": 1}, "complete", True)]

@@ -635,7 +635,7 @@ class Assembler:
         self._accept(call, text, same_id)
 
     def _late(self, call: ToolCall) -> None:
-        if call._home.finished:
+        if call._home.finished and not self._closed:  # at the close only what came before is settled
             self.defect("delta_after_finish", call)
 
     def _count(self, text: str, before: str = "") -> None:
@@ -798,6 +798,8 @@ class Assembler:
         if tail.other is not None and odd.header is not None:
             index, id, name = odd.header
             odd.header = None
+            if call._sent_id is not None and call._sent_id == sent_word(id):  # it was the other call's
+                call._sent_id = call.provider_id = None
             other = self._open(call._lane, call._home, call.choice, index, id, name, call.kind, False)
             self.defect("index_reused", other)
             self._append(other, tail.take_other(), False)
