@@ -416,6 +416,67 @@ def test_the_collector_counts_every_reference_of_a_parser():
         gc.collect()
 
 
+@pytest.mark.parametrize("unit", ["[", '{"a":', '[{"a":'])
+def test_nesting_alone_takes_no_containers(unit):
+    """They are made with the first member."""
+    parser = _engine_c.StreamingJsonParser()
+    parser.append(unit * 40)
+    tracemalloc.start()
+    try:
+        parser.append(unit * 20_000)
+        size = tracemalloc.get_traced_memory()[0]
+    finally:
+        tracemalloc.stop()
+    assert size < 100 * (parser.depth - 40)
+    parser.feed("1")
+    value = parser.snapshot()
+    for _ in range(parser.depth):
+        (value,) = value.values() if isinstance(value, dict) else value
+    assert value == 1
+
+
+UNITS = [
+    "[",
+    "[[[",
+    '{"a":',
+    '{"b":[',
+    '{"a":{"a":[{',
+    "{[",
+    "{",
+    "]",
+    "}",
+    "]}",
+    "1",
+    "tr",
+    '"a":',
+    '"x"',
+    '"x',
+    ",",
+    " ",
+]
+
+
+@pytest.mark.parametrize("block", range(4))
+def test_containers_that_are_made_late(block):
+    """Whatever comes after nesting: the same as of the plain engine, which makes them at once."""
+    for seed in range(block * 100, block * 100 + 100):
+        rng = random.Random(seed)
+        options = {"report_ends": rng.random() < 0.5, "pending_scalars": rng.choice(["show", "withhold"])}
+        parser, plain = _engine_c.StreamingJsonParser(**options), _engine_py.StreamingJsonParser(**options)
+        held = []
+        for unit in rng.choices(UNITS, k=60):
+            assert repr(parser.append(unit)) == repr(plain.append(unit))
+            if rng.random() < 0.6:
+                value = parser.snapshot()
+                assert repr(value) == repr(plain.snapshot())
+                if rng.random() < 0.3:
+                    held.append((value, repr(value)))
+                del value
+            for fact in ("depth", "open_path", "duplicate_keys", "repairs"):
+                assert getattr(parser, fact) == getattr(plain, fact)
+        assert all(repr(value) == before for value, before in held)
+
+
 @pytest.mark.parametrize("letter", ["x", "\u4e2d"])
 def test_a_long_text_is_not_kept_more_often_than_need_be(letter):
     size = 1_200_000

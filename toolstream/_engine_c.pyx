@@ -17,8 +17,9 @@ Invariants
 * Frame k is an open container: the container (owned), for an object the name read last (owned), the path once it has
   been asked for (owned), and the grammar state to go on with. The step of a container in its parent follows from the
   parent's frame: its name, or the last position of its list.
-* A container hangs in its parent from the moment it opens. A value string gets its place at the latest at the end of
-  the piece in which it began.
+* A container hangs in its parent from the moment it opens, but that those which hold nothing but one another, the frames
+  from `_made` on, are made with the first member: nesting alone takes no containers. A value string gets its place at
+  the latest at the end of the piece in which it began.
 * Closed containers never change again, so snapshots and changes share them.
 * The last two snapshots are kept, each with what it mirrors, level by level. Where the older one is held by nobody else,
   nobody can see it change: it is brought up to date, and becomes the newest, instead of another copy.
@@ -174,7 +175,7 @@ cdef enum:
     LONG_TEXT = 1 << 18  # bytes of an open string of which memory has no more copies than need be
 
 cdef struct Frame:
-    PyObject* container
+    PyObject* container  # NULL while it is not made
     PyObject* key
     PyObject* path
     Py_ssize_t serial  # no other container of this parser has it; 0 once a name was repeated: it is not mirrored
@@ -303,49 +304,41 @@ cdef inline bint _is_infinite(PyObject* value) noexcept:
     return number - number != 0
 
 
-cdef inline Py_ssize_t _members(Frame* frame) noexcept:
-    return PyDict_GET_SIZE(frame.container) if frame.is_object else PyList_GET_SIZE(frame.container)
-
-
-cdef inline object _step_in(Frame* frame):
-    """The step from a container to the value placed last in it."""
-    return <object>frame.key if frame.is_object else PyList_GET_SIZE(frame.container) - 1
-
-
 cdef inline Py_ssize_t _size(PyObject* container, bint is_object) noexcept:
     return PyDict_GET_SIZE(container) if is_object else PyList_GET_SIZE(container)
 
 
-cdef int _copy(Mirror* mirror, Frame* frame, object last, bint is_placed) except -1:
-    """Mirror a container by a copy, with `last` for its open child or pending scalar; `is_placed`: it has a place already."""
-    cdef Py_ssize_t size = _members(frame)
+cdef int _copy(Mirror* mirror, Frame* frame, Py_ssize_t size, object last, bint is_placed) except -1:
+    """Mirror a container of `size` members by a copy, with `last` for its open child or pending scalar; `is_placed`: that
+    is one of the members."""
     cdef object copy
     mirror.serial = frame.serial
     mirror.synced = size - is_placed
     if frame.is_object:
-        copy = PyDict_Copy(frame.container)
+        copy = PyDict_Copy(frame.container) if mirror.synced else {}
         if last is not NOTHING:
             PyDict_SetItem(<PyObject*>copy, frame.key, <PyObject*>last)
             if not is_placed:
                 _note_extra(mirror, frame, PyDict_GET_SIZE(<PyObject*>copy) - size)
-    else:
+    elif mirror.synced:
         copy = PyList_GetSlice(frame.container, 0, size)
         if is_placed:
             (<list>copy)[size - 1] = last
         elif last is not NOTHING:
             (<list>copy).append(last)
+    else:
+        copy = [] if last is NOTHING else [last]
     mirror.size = _size(<PyObject*>copy, frame.is_object)
     Py_INCREF(<PyObject*>copy)
     mirror.copy = <PyObject*>copy
     return 0
 
 
-cdef int _bring_up(Mirror* mirror, Frame* frame, object last, bint is_placed) except -1:
-    """Bring the copy of a container up to date."""
+cdef int _bring_up(Mirror* mirror, Frame* frame, Py_ssize_t size, object last, bint is_placed) except -1:
+    """Bring the copy of a container of `size` members up to date."""
     cdef PyObject* copy = mirror.copy
     cdef PyObject* key
     cdef PyObject* value
-    cdef Py_ssize_t size = _members(frame)
     cdef Py_ssize_t final = size - is_placed
     cdef Py_ssize_t i = mirror.synced
     cdef Py_ssize_t wanted = size + (last is not NOTHING and not is_placed)
@@ -364,7 +357,7 @@ cdef int _bring_up(Mirror* mirror, Frame* frame, object last, bint is_placed) ex
             PyList_SetSlice(copy, wanted, PyList_GET_SIZE(copy), NULL)
     else:
         if mirror.extra != NULL:
-            if i < size:
+            if i < final:
                 PyDict_Next(frame.container, &i, &key, &value)
                 i -= 1
             else:
@@ -658,6 +651,7 @@ cdef class StreamingJsonParser:
     cdef Frame* _frames
     cdef Py_ssize_t _frame_room
     cdef Py_ssize_t _depth
+    cdef Py_ssize_t _made  # the frames from here on have no containers, the one before an empty one
     cdef Py_ssize_t _hidden
     cdef Py_ssize_t _outer
     cdef Frame[FRAMES] _first_frames
@@ -735,7 +729,7 @@ cdef class StreamingJsonParser:
             self._depth -= 1
             Py_XDECREF(self._frames[self._depth].key)
             Py_XDECREF(self._frames[self._depth].path)
-            Py_DECREF(self._frames[self._depth].container)
+            Py_XDECREF(self._frames[self._depth].container)
         if self._frames != self._first_frames:
             PyMem_Free(self._frames)
         self._drop_view(&self._views[0])
@@ -808,7 +802,7 @@ cdef class StreamingJsonParser:
         cdef object value = NOTHING
         levels = self._hidden - 1 if self._hidden else self._depth
         if self._depth:
-            cost = self._outer + _members(&self._frames[self._depth - 1]) + 1
+            cost = self._outer + self._members(self._depth - 1) + 1
         is_open_string = self._mode == M_STRING and not self._is_key and not self._hidden
         if is_open_string:
             if self._size != self._joined:
@@ -914,14 +908,14 @@ cdef class StreamingJsonParser:
         if self._is_busy:
             return ()
         for level in range(min(levels - 1, REPORT_DEPTH)):
-            path.append(_step_in(&self._frames[level]))
+            path.append(self._step_in(level))
         if levels and len(path) < REPORT_DEPTH and not self._hidden:
             frame = &self._frames[levels - 1]
             if self._mode == M_STRING:
                 if not self._is_key:
-                    path.append(_step_in(frame))
+                    path.append(self._step_in(levels - 1))
             elif (self._mode == M_TOKEN or self._mode == M_HELD_TOKEN) and self._takes:
-                path.append(<object>frame.key if frame.is_object else _members(frame))
+                path.append(<object>frame.key if frame.is_object else self._members(levels - 1))
         return tuple(path)
 
     # ------------------------------------------------------------ snapshots
@@ -953,11 +947,11 @@ cdef class StreamingJsonParser:
                 view.mirrors[view.levels].extra = NULL
                 view.levels += 1
             for level in range(levels - 1, kept - 1, -1):
-                _copy(&view.mirrors[level], &self._frames[level], last, is_placed)
+                _copy(&view.mirrors[level], &self._frames[level], self._members(level), last, is_placed)
                 last = <object>view.mirrors[level].copy
                 is_placed = True
             if kept:  # what is further out has not changed since: what was open in it still is
-                _bring_up(&view.mirrors[kept - 1], &self._frames[kept - 1], last, is_placed)
+                _bring_up(&view.mirrors[kept - 1], &self._frames[kept - 1], self._members(kept - 1), last, is_placed)
         except:
             self._cut_view(view, 0)
             if is_shown:
@@ -1410,6 +1404,8 @@ cdef class StreamingJsonParser:
             self._root = <object>value
             Py_DECREF(value)
             return 0
+        if self._made < self._depth:
+            self._make()
         frame = &self._frames[self._depth - 1]
         if not frame.is_object:
             return ts_list_append(frame.container, value)
@@ -1434,7 +1430,7 @@ cdef class StreamingJsonParser:
             Py_INCREF(<PyObject*>path)
             self._frames[known].path = <PyObject*>path
         while known < level:
-            path = _longer(self._frames[known].path, known, _step_in(&self._frames[known]))
+            path = _longer(self._frames[known].path, known, self._step_in(known))
             known += 1
             Py_INCREF(<PyObject*>path)
             self._frames[known].path = <PyObject*>path
@@ -1445,8 +1441,7 @@ cdef class StreamingJsonParser:
         if self._depth == 0:
             return ROOT_PATH
         self._path(self._depth - 1)
-        cdef Frame* frame = &self._frames[self._depth - 1]
-        return _longer(frame.path, self._depth - 1, _step_in(frame))
+        return _longer(self._frames[self._depth - 1].path, self._depth - 1, self._step_in(self._depth - 1))
 
     cdef int _report(self, PyObject* value, bint is_string) except -1:
         """Report a value that has just been placed, and is final."""
@@ -1469,31 +1464,60 @@ cdef class StreamingJsonParser:
         self._changes = ts_list_of(change)
         return 0
 
+    cdef inline Py_ssize_t _members(self, Py_ssize_t level) noexcept:
+        """The number of members of an open container."""
+        if self._made - 1 <= level < self._depth - 1:
+            return 1  # the next container
+        return _size(self._frames[level].container, self._frames[level].is_object) if level < self._made else 0
+
+    cdef inline object _step_in(self, Py_ssize_t level):
+        """The step from a container to the value placed last in it."""
+        return <object>self._frames[level].key if self._frames[level].is_object else self._members(level) - 1
+
+    cdef int _make(self) except -1:
+        """Make the containers that nothing had to be put into so far."""
+        cdef Frame* frame
+        cdef PyObject* container
+        while self._made < self._depth:
+            frame = &self._frames[self._made]
+            container = frame.container = PyDict_New() if frame.is_object else PyList_New(0)
+            self._made += 1
+            frame -= 1
+            if frame.is_object:
+                PyDict_SetItem(frame.container, frame.key, container)
+            else:
+                Py_INCREF(container)
+                ts_list_append(frame.container, container)
+        return 0
+
     cdef int _open(self, int state, bint is_object, const unsigned char* p) except -1:
         """Open a container; return the state inside."""
-        cdef PyObject* container
+        cdef PyObject* container = NULL
         cdef Frame* frame
+        cdef bint is_reported = False
         if self._depth == self._frame_room:
             self._grow_frames()
-        container = PyDict_New() if is_object else PyList_New(0)
         if KEY_WANTED[state]:
             self._deviate(p, state)
             self._dirty = True
             if not self._hidden:
                 self._hidden = self._depth + 1
             self._repair(self._offset(p), DROPPED_VALUE)
+            self._make()
+            container = PyDict_New() if is_object else PyList_New(0)
         else:
             if state == OBJECT_COLON or state == ARRAY_COMMA:
                 self._begin_value(state, self._offset(p))
-            Py_INCREF(container)
-            self._place(container)
+            if self._depth and self._members(self._depth - 1) == 0:
+                self._dirty = True
+            else:
+                container = PyDict_New() if is_object else PyList_New(0)
+                Py_INCREF(container)
+                self._place(container)
             state = AFTER_VALUE[state]
-            if self._reports and not self._hidden and self._depth <= REPORT_DEPTH:
-                self._add_change(SET, self._value_path(), PyDict_New() if is_object else PyList_New(0))
+            is_reported = self._reports and not self._hidden and self._depth <= REPORT_DEPTH
         if self._depth:
-            frame = &self._frames[self._depth - 1]
-            frame.state = state
-            self._outer += _members(frame) + 1
+            self._frames[self._depth - 1].state = state
         else:
             self._prose = False
         frame = &self._frames[self._depth]
@@ -1504,6 +1528,12 @@ cdef class StreamingJsonParser:
         self._serial += 1
         frame.serial = self._serial
         self._depth += 1
+        if container != NULL:
+            self._made = self._depth
+        if self._depth > 1:
+            self._outer += self._members(self._depth - 2) + 1
+        if is_reported:
+            self._add_change(SET, self._path(self._depth - 1), PyDict_New() if is_object else PyList_New(0))
         return OBJECT_FIRST if is_object else ARRAY_FIRST
 
     cdef int _close(self, int state, unsigned char c, const unsigned char* p) except -1:
@@ -1513,6 +1543,8 @@ cdef class StreamingJsonParser:
             self._deviate(p, state)
             self._repair(self._offset(p), STRAY_CLOSER)
             return state
+        if self._made < self._depth:
+            self._make()
         frame = &self._frames[self._depth - 1]
         if frame.is_object != (c == c'}'):
             self._deviate(p, state)
@@ -1534,6 +1566,7 @@ cdef class StreamingJsonParser:
             self._hidden = 0
         self._dirty = True
         self._depth -= 1
+        self._made = self._depth
         Py_XDECREF(frame.key)
         Py_XDECREF(frame.path)
         Py_DECREF(frame.container)
@@ -1541,7 +1574,7 @@ cdef class StreamingJsonParser:
             self._root_end = self._offset(p) + 1
             return END
         frame = &self._frames[self._depth - 1]
-        self._outer -= _members(frame) + 1
+        self._outer -= self._members(self._depth - 1) + 1
         return frame.state
 
     cdef int _grow_frames(self) except -1:
@@ -2155,7 +2188,7 @@ cdef int _traverse(PyObject* o, visitproc visit, void* arg) noexcept:
     cdef Py_ssize_t level
     cdef int number
     cdef int stop = _traverse_attributes(o, visit, arg)
-    for level in range(self._depth):
+    for level in range(self._made):
         stop = stop or visit(self._frames[level].container, arg)
     for number in range(2):
         for level in range(self._views[number].levels):
