@@ -298,8 +298,7 @@ def per_event(name: str, provider: str | None, pieces: list[bytes]) -> list[str]
     stream = toolstream.ToolCallStream(provider)
     for piece in pieces:
         stream.feed(piece)
-    exact = stream.framing == "aws-event-stream" or provider_class(str(stream.provider)).exact_numbers
-    decoder: Any = exact_loads if exact else loads
+    decoder: Any = exact_loads if provider_class(str(stream.provider)).exact_numbers else loads
     standard, used, whole, live = (
         seconds / len(pieces) * 1e6
         for seconds in least(

@@ -7,6 +7,7 @@ the first pieces until the protocol is recognised.
 
 from __future__ import annotations
 
+from binascii import a2b_base64
 from collections.abc import AsyncIterable, AsyncIterator, Callable, Iterable, Iterator
 from typing import Any
 
@@ -315,7 +316,11 @@ class ToolCallStream:
         self._messages(decoder, decoder.feed(data))
 
     def _frame_bytes(self, decoder: AwsEventStreamDecoder, data: bytes) -> None:
-        """Bytes of frames, once the protocol is known."""
+        """Bytes of frames, once the protocol is known: mostly one in a piece."""
+        frame = decoder.frame(data)
+        if frame is not None:
+            self._frame(frame)
+            return
         messages = decoder.feed(data)
         if decoder.gaps:
             self._messages(decoder, messages)
@@ -381,12 +386,28 @@ class ToolCallStream:
         if self._provider is not None and completion.error is before:  # the protocol knows no such payload
             self._assembler.error(value or UNNAMED_ERROR)
 
-    def _frame(self, message: AwsMessage) -> None:
-        try:
-            event = frame_event(message)
-        except ValueError as error:
-            self._damaged(error, frame_event, message)
-            return
+    def _frame(self, message: tuple[dict[str, Any], bytes]) -> None:
+        headers, payload = message
+        event: Any = None
+        if headers.get(":message-type") == "event" and ":exception-type" not in headers:
+            kind = headers.get(":event-type")
+            try:  # as `frame_event` would, the short way
+                event = self._strict_loads(payload)
+                if kind == "chunk":
+                    payload = a2b_base64(event["bytes"])
+                    event = self._strict_loads(payload)
+            except (ValueError, TypeError, KeyError):
+                event = None
+            else:
+                self._source.text, self._source.value = payload, event
+                if kind != "chunk":
+                    event = {str(kind): event}
+        if type(event) is not dict:
+            try:
+                event = frame_event(AwsMessage(headers, payload))
+            except ValueError as error:
+                self._damaged(error, frame_event, AwsMessage(headers, payload))
+                return
         if self._ready:
             self._feed(event)
         else:

@@ -15,6 +15,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
+from toolstream.completion import ToolCall
 from toolstream.providers import Block
 from toolstream.providers._blocks import BlockProvider, object_arguments
 
@@ -55,7 +56,12 @@ class BedrockConverse(BlockProvider):
                 if isinstance(delta, dict):
                     use = delta.get("toolUse")
                     if len(delta) == 1 and isinstance(use, dict):  # as `_delta` would, the short way
-                        self.fragment(payload.get("contentBlockIndex"), use.get("input"))
+                        index, text = payload.get("contentBlockIndex"), use.get("input")
+                        call = self._open.get(index) if type(index) is int else None
+                        if type(call) is ToolCall and type(text) is str and not self._whole:
+                            self._append(call, text)
+                        else:
+                            self.fragment(index, text)
                     else:
                         self._delta(payload.get("contentBlockIndex"), delta)
             elif kind == "contentBlockStart":
@@ -105,7 +111,8 @@ class BedrockConverse(BlockProvider):
             )
             return
         for kind, fields in start.items():
-            self.open_block(index, {"type": kind, "start": fields if isinstance(fields, dict) else {}})
+            fields = self.assembler.exact(fields) if isinstance(fields, dict) else {}
+            self.open_block(index, {"type": kind, "start": fields})
 
     def _delta(self, index: Any, delta: dict[str, Any]) -> None:
         for kind, value in delta.items():
@@ -120,6 +127,7 @@ class BedrockConverse(BlockProvider):
                 if isinstance(value, dict):
                     self._reasoning(index, value)
             elif kind == "toolResult":
+                value = self.assembler.exact(value)
                 self.block_for(index, "toolResult").append("content", value if isinstance(value, list) else [value])
             elif kind == "citation":
                 self.block_for(index, "text").append("citations", [value])

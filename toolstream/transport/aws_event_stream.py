@@ -130,6 +130,22 @@ class AwsEventStreamDecoder:
             buffer += data[at:]
         return messages
 
+    def frame(self, data: bytes) -> tuple[dict[str, HeaderValue], bytes] | None:
+        """The only frame in `data`, where that is all there is to read and its headers came before: these, which are
+        not to be changed, and the payload.
+
+        A short cut like that of `SseDecoder`. `None`: nothing was read, `feed` is to be called.
+        """
+        size = len(data)
+        if not _AROUND <= size <= self._max_size or self._buffer or self._lost or self._error is not None:
+            return None
+        length, headers_length, checksum = _prelude(data)
+        start, end = _START + headers_length, size - 4
+        headers = _known.get(data[_START:start])
+        if headers is None or length != size or start > end or crc32(data[:8]) != checksum:
+            return None
+        return (headers, data[start:end]) if crc32(data[:end]) == _uint32(data, end)[0] else None
+
     def close(self) -> list[AwsMessage]:
         """Nothing: a frame that the end cut off cannot be read. `unterminated` is true if there is one."""
         if self._error is not None:
