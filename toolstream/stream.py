@@ -75,19 +75,18 @@ class ToolCallStream:
         "_decoder",
         "_error",
         "_feed",
-        "_frame_decoder",
         "_framing",
         "_head",
         "_loads",
         "_max_pieces",
         "_objects",
+        "_payload",
         "_pending",
         "_provider",
         "_ready",
         "_size",
         "_source",
         "_strict_loads",
-        "_text_decoder",
         "unread",
     )
 
@@ -108,8 +107,7 @@ class ToolCallStream:
         self._error: ToolStreamError | None = None
         self._framing: Framing | None = None
         self._decoder: Decoder | None = None
-        self._text_decoder: SseDecoder | NdjsonDecoder | None = None  # the same, where it knows a short way
-        self._frame_decoder: AwsEventStreamDecoder | None = None  # the same
+        self._payload: Callable[[bytes], bytes | None] | None = None  # the decoder's short way, if it has one
         self._head = b""  # until the framing is recognised
         self._loads: Callable[[str], Any] = exact_loads
         self._strict_loads: Callable[[str | bytes], Any] = exact_loads  # may refuse what `_loads` reads
@@ -151,19 +149,30 @@ class ToolCallStream:
         """
         assembler = self._assembler
         try:
-            if self._ready and type(piece) is dict and (len(piece) > 1 or "choices" in piece or _DELTA in piece):
+            if not self._ready:
+                self._take(piece)
+            elif type(piece) is bytes:
+                assembler.piece += 1
+                payload = None if self._payload is None else self._payload(piece)
+                if payload is None:
+                    self._bytes(piece)
+                else:
+                    try:
+                        event = self._strict_loads(payload)
+                    except ValueError:
+                        self._bytes(piece)
+                    else:
+                        source = self._source
+                        source.text, source.value = payload, event
+                        if type(event) is dict and (len(event) > 1 or "choices" in event):
+                            self._feed(event)
+                        else:
+                            self._value(event, None)
+            elif type(piece) is dict and (len(piece) > 1 or "choices" in piece or _DELTA in piece):
                 assembler.piece += 1
                 self._feed(piece)
                 if not assembler.events:
                     self._look_inside(piece)
-            elif self._ready and type(piece) is bytes:
-                assembler.piece += 1
-                if self._text_decoder is not None:
-                    self._text_bytes(self._text_decoder, piece)
-                elif self._frame_decoder is not None:
-                    self._frame_bytes(self._frame_decoder, piece)
-                else:
-                    self._bytes(piece)
             else:
                 self._take(piece)
         except (LimitExceededError, UnknownProviderError) as error:
@@ -246,6 +255,11 @@ class ToolCallStream:
                 self._head = data
                 return
             decoder = self._set_framing(framing)
+        elif type(decoder) is AwsEventStreamDecoder and self._ready:
+            frame = decoder.frame(data)
+            if frame is not None:
+                self._frame(frame)
+                return
         self._messages(decoder, decoder.feed(data))
         if self._provider is None and self._size > RECOGNITION_BYTES:
             self._use(recognise_last(self._events(), self._framing, self._size))
@@ -255,9 +269,7 @@ class ToolCallStream:
         self._framing = framing
         decoder = self._decoder = decoder_for(framing)
         if isinstance(decoder, (SseDecoder, NdjsonDecoder)):
-            self._text_decoder = decoder
-        elif isinstance(decoder, AwsEventStreamDecoder):
-            self._frame_decoder = decoder
+            self._payload = decoder.payload
         return decoder
 
     def _messages(self, decoder: Decoder, messages: list[Any]) -> None:
@@ -296,37 +308,6 @@ class ToolCallStream:
         for message in messages:
             if message[1][0] != "{" or not self._json(message[1], message[0]):
                 self._sse(message)
-
-    def _text_bytes(self, decoder: SseDecoder | NdjsonDecoder, data: bytes) -> None:
-        """Bytes of events or lines, once the protocol is known: mostly one in a piece."""
-        payload = decoder.payload(data)
-        if payload is not None:
-            try:
-                event = self._strict_loads(payload)
-            except ValueError:
-                pass
-            else:
-                source = self._source
-                source.text, source.value = payload, event
-                if type(event) is dict and (len(event) > 1 or "choices" in event):
-                    self._feed(event)
-                else:
-                    self._value(event, None)
-                return
-        self._messages(decoder, decoder.feed(data))
-
-    def _frame_bytes(self, decoder: AwsEventStreamDecoder, data: bytes) -> None:
-        """Bytes of frames, once the protocol is known: mostly one in a piece."""
-        frame = decoder.frame(data)
-        if frame is not None:
-            self._frame(frame)
-            return
-        messages = decoder.feed(data)
-        if decoder.gaps:
-            self._messages(decoder, messages)
-        else:
-            for message in messages:
-                self._frame(message)
 
     def _json(self, text: str | bytes, name: str | None) -> bool:
         """The short way of a message that is the JSON of an event, as nearly all are: whether it was that."""

@@ -49,6 +49,7 @@ _MEANINGS: Final[dict[str, Meaning]] = {
     ),
 }
 _CUTS: Final = ("length", "content_filter", "error")
+_USUAL: Final = frozenset(("tool_calls", "content", "role"))
 _CALL_FIELDS: Final = frozenset(("index", "id", "type", "function", "custom"))
 
 
@@ -71,10 +72,10 @@ class OpenAIChat:
         """One chunk, or one event of the SDK's stream helper, which has the chunk inside."""
         choices = event.get("choices")
         if choices and isinstance(choices, list):
-            if len(choices) == 1:
-                self._choice(choices[0])
-            else:
+            if len(choices) > 1:
                 self._choices(choices)
+            elif not self._continues(choices[0]):
+                self._choice(choices[0])
         else:
             chunk = event.get("chunk")
             if isinstance(chunk, dict):
@@ -116,6 +117,28 @@ class OpenAIChat:
         for choice in choices:
             if isinstance(choice, dict):
                 self._finish(_choice_number(choice), choice)
+
+    def _continues(self, choice: Any) -> bool:
+        """The short way of nearly all chunks of a call: one entry of an index and a text, for a call that is known, and
+        nothing beside it. Whether the choice was that."""
+        try:
+            delta = choice["delta"]
+            if "tool_calls" not in delta or (len(delta) > 1 and (delta.get("content") or not _USUAL.issuperset(delta))):
+                return False
+            (entry,) = delta["tool_calls"]
+            function = entry["function"]
+            if len(entry) > 2 or len(function) > 1:
+                return False
+            number, index, text = choice["index"], entry["index"], function["arguments"]
+            call = self._slots[number][index]
+        except (KeyError, TypeError, ValueError):
+            return False
+        if not (type(number) is type(index) is int and type(text) is str):
+            return False
+        if choice.get("finish_reason") or "native_finish_reason" in choice or choice.get("error"):
+            return False
+        self._append(call, text)
+        return True
 
     def _choice(self, choice: Any) -> None:
         if not isinstance(choice, dict):
@@ -226,14 +249,6 @@ class OpenAIChat:
         if not isinstance(entry, dict):
             return None
         function = entry.get("function")
-        if len(entry) == 2 and type(function) is dict and len(function) == 1:
-            slots = self._slots.get(choice)
-            index, text = entry.get("index"), function.get("arguments")
-            if slots is not None and type(index) is int and type(text) is str:
-                call = slots.get(index)
-                if call is not None:
-                    self._append(call, text)  # as `delta` would, the short way
-                    return call
         kind = "function"
         field = "arguments"
         if not isinstance(function, dict):

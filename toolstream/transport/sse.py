@@ -36,7 +36,7 @@ class SseEvent(NamedTuple):
     id: str | None
 
 
-_only_event = re.compile(rb"(?:event: (?!error\n).*\n)?data: (\{.*)\n\n").fullmatch
+_name_line = re.compile(rb"(?:event: (?!error\n).*\n)?").fullmatch
 _new = tuple.__new__  # a third of the time that calling the class takes
 
 
@@ -57,6 +57,7 @@ class SseDecoder(TextFraming):
         "_after_cr",
         "_calm",
         "_error",
+        "_head",
         "_max_size",
         "_pending",
         "_short",
@@ -71,6 +72,7 @@ class SseDecoder(TextFraming):
         self._short = min(max_size, 4096)  # what is longer is looked at once, not twice
         self._pending = bytearray()  # the event under way, its line ends already LF
         self._after_cr = False  # the last byte was a CR: an LF now belongs to it
+        self._head = b""  # what stood before the data of the last event that took the short way: mostly the same again
         self._calm = False  # started, and nothing of the above matters: the short way may be taken
         self._error: LimitExceededError | None = None
         self.unterminated = False
@@ -103,9 +105,14 @@ class SseDecoder(TextFraming):
                 data = data.replace(b"\r\n", b"\n")
                 if 13 in data:
                     return None
-            event = _only_event(data)
-            if event is not None:
-                return event[1]
+            head, _, rest = data.partition(b"data: ")
+            payload, _, end = rest.partition(b"\n")
+            if end == b"\n" and payload[:1] == b"{":
+                if head == self._head:
+                    return payload
+                if _name_line(head):
+                    self._head = head
+                    return payload
         return None
 
     def _feed(self, data: bytes) -> list[SseEvent]:
