@@ -156,7 +156,7 @@ class ToolCallStream:
                 payload = None if self._payload is None else self._payload(piece)
                 if payload is None:
                     self._bytes(piece)
-                else:
+                else:  # as `_json` has it
                     try:
                         event = self._strict_loads(payload)
                     except ValueError:
