@@ -9,7 +9,7 @@ import sys
 import toolstream
 
 ENGINES = {"cython": "toolstream._engine_c", "python": "toolstream._engine_py"}
-AT_ONCE = {"toolstream", "toolstream._engine", "toolstream._rules", "toolstream.errors", "toolstream.types"}
+AT_ONCE = {"toolstream", "toolstream._engine", "toolstream._json_types", "toolstream._rules", "toolstream.errors"}
 
 HEAVY = """
     argparse ast asyncio concurrent ctypes dataclasses datetime decimal email hashlib http importlib.metadata inspect

@@ -10,7 +10,8 @@ import pytest
 PACKAGE = Path(__file__).parent.parent / "toolstream"
 
 LAYERS = [  # lowest first; a package (transport, providers, cli) is one entry and may import within itself
-    {"types", "errors"},
+    {"_json_types", "errors"},
+    {"types"},
     {"_rules", "_sources", "_text", "_values"},
     {"_engine_py", "_engine_c"},
     {"_engine"},

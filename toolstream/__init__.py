@@ -3,13 +3,14 @@
 from typing import TYPE_CHECKING
 
 from toolstream._engine import BACKEND, JsonTracker, StreamingJsonParser, scan_bytes
+from toolstream._json_types import MISSING, JsonChange, JsonPath, JsonValue
+from toolstream.errors import LimitExceededError, StreamStalledError, ToolStreamError, UnknownProviderError
 
 if TYPE_CHECKING:
     from toolstream.accumulator import ToolCallAccumulator
     from toolstream.arguments import ToolCallArgumentsStream, parse_tool_call_arguments, tool_call_arguments_absent
     from toolstream.completion import Completion, ToolCall
     from toolstream.defects import detect_completion_defect
-    from toolstream.errors import LimitExceededError, StreamStalledError, ToolStreamError, UnknownProviderError
     from toolstream.stream import ToolCallStream, aassemble, aiter_events, assemble, iter_events
     from toolstream.streaming_json import apply_changes, parse_partial_json
     from toolstream.tool_call_parser import StreamingToolCallParser, ToolCallParseResult
@@ -22,17 +23,13 @@ if TYPE_CHECKING:
         SseEvent,
     )
     from toolstream.types import (
-        MISSING,
         CompletedToolCall,
         CompletionDefect,
         Defect,
         DefectFound,
         Event,
         FinishedArguments,
-        JsonChange,
-        JsonPath,
         JsonState,
-        JsonValue,
         Limits,
         ParsedArguments,
         ReasoningDelta,
@@ -114,7 +111,6 @@ _PARTS = {  # module: the public names that it gives, imported when one of them 
     "assembler": (),
     "completion": ("Completion", "ToolCall"),
     "defects": ("detect_completion_defect",),
-    "errors": ("LimitExceededError", "StreamStalledError", "ToolStreamError", "UnknownProviderError"),
     "identity": (),
     "providers": (),
     "stream": ("ToolCallStream", "aassemble", "aiter_events", "assemble", "iter_events"),
@@ -122,17 +118,13 @@ _PARTS = {  # module: the public names that it gives, imported when one of them 
     "tool_call_parser": ("StreamingToolCallParser", "ToolCallParseResult"),
     "transport": ("AwsEventStreamDecoder", "AwsMessage", "JsonArrayDecoder", "NdjsonDecoder", "SseDecoder", "SseEvent"),
     "types": (
-        "MISSING",
         "CompletedToolCall",
         "CompletionDefect",
         "Defect",
         "DefectFound",
         "Event",
         "FinishedArguments",
-        "JsonChange",
-        "JsonPath",
         "JsonState",
-        "JsonValue",
         "Limits",
         "ParsedArguments",
         "ReasoningDelta",

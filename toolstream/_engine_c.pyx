@@ -36,7 +36,7 @@ from cpython.object cimport PyObject
 from libc.string cimport memchr, memcpy
 
 from toolstream import _rules as rules
-from toolstream.types import MISSING
+from toolstream._json_types import MISSING
 
 __all__ = ["JsonTracker", "StreamingJsonParser", "scan_bytes"]
 

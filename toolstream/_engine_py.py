@@ -37,7 +37,7 @@ from json.decoder import scanstring  # type: ignore[attr-defined]
 from typing import Any, NoReturn
 
 from toolstream import _rules as rules
-from toolstream.types import MISSING, JsonChange, JsonDeviation, JsonPath, JsonValue
+from toolstream._json_types import MISSING, JsonChange, JsonDeviation, JsonPath, JsonValue
 
 __all__ = ["JsonTracker", "StreamingJsonParser", "scan_bytes"]
 

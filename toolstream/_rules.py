@@ -11,8 +11,8 @@ from __future__ import annotations
 
 from typing import Any, Final
 
+from toolstream._json_types import MISSING, JsonDeviation, JsonValue
 from toolstream.errors import LimitExceededError
-from toolstream.types import MISSING, JsonDeviation, JsonValue
 
 # ---------------------------------------------------------------- constants
 
