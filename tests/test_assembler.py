@@ -249,6 +249,16 @@ def test_an_index_of_a_wrong_type(index, code, number):
     assert [d.call for d in completion.defects if d.code == code] == [0]
 
 
+def test_an_index_of_a_derived_type_is_one():
+    class Number(int):
+        pass
+
+    completion = done(call(Number(1), "a", "f", '{"x":'), call(Number(1), arguments="1}"))
+    assert type(completion.calls[0].index) is int
+    assert brief(completion) == [("f", {"x": 1}, "complete", True)]
+    assert [d.code for d in completion.defects] == ["index_not_zero_based"]
+
+
 # ---------------------------------------------------------------- 4: header
 
 

@@ -321,6 +321,16 @@ def test_objects_of_every_make_have_their_fields_read(value, wanted):
     assert plain({"inner": [value]}) == {"inner": [wanted]}
 
 
+def test_numbers_of_a_derived_type_are_plain_numbers():
+    class Index(int):
+        pass
+
+    class Share(float):
+        pass
+
+    assert [type(value) for value in plain([Index(1), {"a": Share(0.5)}["a"], True])] == [int, float, bool]
+
+
 def test_the_fields_of_a_derived_struct_are_all_read():
     msgspec = pytest.importorskip("msgspec")
     base = msgspec.defstruct("base", [("first", int)])

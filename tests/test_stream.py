@@ -5,6 +5,7 @@ import gc
 import json
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from chat import call, delta, entry, finish, read
@@ -220,6 +221,52 @@ def test_a_dict_may_hold_objects(provider, plain_before):
     pieces = _with_objects(others, as_objects)
     if provider == "anthropic" and not plain_before:
         assert stream_of(pieces, provider).completion.usage == {"input_tokens": 3}
+
+
+@pytest.mark.parametrize("level", ["entry", "function"])
+@pytest.mark.parametrize("provider", ["openai-chat", "mistral", "ollama", "gemini"])
+def test_objects_beside_plain_text_are_read(provider, level):
+    """Of a dict built by hand, where text and the finish word stand beside an SDK's objects."""
+    if provider == "gemini":
+        call_part = {"functionCall": {"name": "f", "args": {"x": 1}}}
+        part = as_objects(call_part, python_names=True)
+        if level == "function":
+            part = {"function_call": part.function_call}
+
+        def event(*parts, **more):
+            return {"candidates": [{"content": {"parts": [{"text": "Hm"}, *parts]}, **more}]}
+
+        pieces = [event(), event(part, finishReason="STOP")]
+    else:
+        arguments = {"x": 1} if provider == "ollama" else '{"x":1}'
+        whole = {"index": 0, "id": "a", "function": {"name": "f", "arguments": arguments}}
+        part = SimpleNamespace(**whole, type="function") if level == "entry" else whole
+        part = {**whole, "function": SimpleNamespace(**whole["function"])} if level == "function" else part
+        if provider == "ollama":
+            pieces = [
+                {"message": {"content": "Hm"}, "done": False},
+                {"message": {"content": "Hm", "tool_calls": [part]}, "done": False},
+                {"message": {"content": ""}, "done": True, "done_reason": "stop"},
+            ]
+        else:
+            pieces = [delta(content="Hm"), delta(part, finish="tool_calls", content="Hm")]
+    completion = stream_of(pieces, provider).completion
+    assert completion.text == "HmHm"
+    assert brief(completion) == [("f", {"x": 1}, "complete", True)]
+    assert codes(completion) == []
+
+
+def test_counts_that_come_as_an_object_beside_text_are_read():
+    pieces = [delta(content="Hm"), {**delta(content="Hm"), "usage": SimpleNamespace(total_tokens=3)}, finish("stop")]
+    assert stream_of(pieces, "openai-chat").completion.usage == {"total_tokens": 3}
+
+
+def test_what_is_read_beside_an_object_and_not_shown_yet_is_read_once():
+    nameless = {**call(0, "a", arguments='{"x":'), "usage": SimpleNamespace(total_tokens=3)}
+    completion = stream_of(
+        [delta(content="Hm"), nameless, call(0, None, "f"), call(0, arguments="1}"), finish()], "openai-chat"
+    ).completion
+    assert brief(completion) == [("f", {"x": 1}, "complete", True)]
 
 
 BIG = 123456789012345678901234567890

@@ -151,6 +151,9 @@ class Assembler:
     piece: int
     """The number of the piece being fed: defects carry it."""
 
+    kept: int
+    """The number of the last piece with text that no event has carried yet."""
+
     def __init__(
         self,
         *,
@@ -160,7 +163,7 @@ class Assembler:
         new_id: Callable[[], str] | None = None,
     ) -> None:
         self.completion = Completion()
-        self.piece = 0
+        self.piece = self.kept = 0
         self.default_id = _new_id
         self.exact = _as_it_is
         self._strict = strict
@@ -248,6 +251,7 @@ class Assembler:
         if action == "wait":
             assert number is not None
             lane.waiting.setdefault(number, []).append(text)
+            self.kept = self.piece
             return None
         repeats_id = call is not None and sent_id is not None and sent_id == call._sent_id
         if call is None:
@@ -684,6 +688,7 @@ class Assembler:
         text = join_halves(self._halves.pop(key, "") + text)
         if "\ud800" <= text[-1:] <= "\udbff":
             self._halves[key] = text[-1]
+            self.kept = self.piece
             text = text[:-1]
         return text
 
@@ -715,7 +720,9 @@ class Assembler:
             restart, odd.restart = True, False
         if call._started:
             self.events.append(ToolCallDelta(call, text, restart, changes))
-        elif changes is not None:
+            return
+        self.kept = self.piece
+        if changes is not None:
             if restart or call._held is None:
                 call._held = []
             call._held += changes

@@ -27,7 +27,7 @@ from __future__ import annotations
 from collections import OrderedDict
 from collections.abc import Callable, Mapping
 from heapq import heappop, heappush
-from typing import Any, Literal, Protocol, TypeAlias
+from typing import Any, Literal, Protocol, TypeAlias, TypeGuard
 
 from toolstream._rules import is_blank
 from toolstream.types import MISSING
@@ -232,7 +232,13 @@ def sent_index(index: object) -> int | None:
         return index
     if isinstance(index, str):
         return int(index) if len(index) <= _MOST_DIGITS and index.isascii() and index.isdecimal() else None
-    return int(index) if isinstance(index, float) and index.is_integer() else None
+    if isinstance(index, float):
+        return int(index) if index.is_integer() else None
+    return int(index) if _is_number(index) else None
+
+
+def _is_number(index: object) -> TypeGuard[int]:
+    return isinstance(index, int) and not isinstance(index, bool)
 
 
 _MOST_DIGITS = 640  # so many are read everywhere: Python's limit for the digits of an integer cannot be set below
@@ -246,7 +252,7 @@ def assembler_index(index: object) -> tuple[int | None, str | None]:
         return None, "index_missing"
     if absent(index):
         return None, "index_null"
-    return sent_index(index), "index_type"
+    return sent_index(index), None if _is_number(index) else "index_type"
 
 
 def _position(call: AssemblerCall) -> int:

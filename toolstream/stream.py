@@ -100,7 +100,7 @@ class ToolCallStream:
         new_id: Callable[[], str] | None = None,
     ) -> None:
         self._assembler = Assembler(strict=strict, changes=changes, limits=limits, new_id=new_id)
-        self._assembler.piece = -1
+        self._assembler.piece = self._assembler.kept = -1
         self._completion = self._assembler.completion
         self._max_pieces = None if limits is None else limits.max_pieces
         self._closed = False
@@ -240,7 +240,8 @@ class ToolCallStream:
             return False
         self._objects = True
         self._ready = False
-        self._event(event)
+        if self._assembler.kept != self._assembler.piece:  # else what has been read of it is only not shown yet
+            self._event(event)
         return True
 
     def _bytes(self, data: bytes) -> None:

@@ -365,8 +365,9 @@ def _copy(value: Any) -> Any:
 def _copy_other(value: Any) -> Any:
     if isinstance(value, Enum):
         return value.value if isinstance(value.value, str) else value.name
-    if isinstance(value, str):
-        return str(value)
+    for kind in (str, int, float):
+        if isinstance(value, kind):
+            return kind(value)
     if isinstance(value, (bytes, bytearray)):
         return b2a_base64(value, newline=False).decode()
     if isinstance(value, tuple) and hasattr(value, "_fields"):

@@ -18,6 +18,7 @@ from binascii import b2a_base64
 from typing import TYPE_CHECKING, Any, Final
 
 from ..identity import sent_index
+from . import plain
 from ._blocks import object_arguments
 from ._paths import PathWriter, parse_path
 
@@ -134,6 +135,8 @@ class Gemini:
         content = fields.get("content")
         parts = content.get("parts") if isinstance(content, dict) else None
         for part in parts if isinstance(parts, list) else ():
+            if not isinstance(part, dict):
+                part = plain(part)  # an SDK's object inside of dicts
             if isinstance(part, dict):
                 self._part(candidate, part)
         word = _field(fields, "finishReason", "finish_reason")
@@ -146,6 +149,9 @@ class Gemini:
         function_call = part.get("functionCall")
         if function_call is None and not _WIRE_NAMES.keys().isdisjoint(part):
             part = _on_the_wire(part)
+            function_call = part.get("functionCall")
+        if function_call is not None and not isinstance(function_call, dict):
+            part = _on_the_wire(plain(part))
             function_call = part.get("functionCall")
         if isinstance(function_call, dict):
             self._function_call(candidate, function_call, part)

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
+from toolstream.providers import plain
 from toolstream.providers._blocks import object_arguments
 
 if TYPE_CHECKING:
@@ -46,7 +47,7 @@ class Ollama:
             if content:
                 self.assembler.text(content)
             if isinstance(calls, list):
-                for call in calls:
+                for call in map(plain, calls):  # an SDK's objects may stand inside of a dict
                     if isinstance(call, dict):
                         self._call(call)
         if event.get("done") is True:

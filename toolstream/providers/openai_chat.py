@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from toolstream._text import TextBuffer
 from toolstream.identity import absent, sent_index
+from toolstream.providers import plain
 from toolstream.providers._blocks import text_arguments
 from toolstream.types import MISSING
 
@@ -100,7 +101,7 @@ class OpenAIChat:
         if error:
             self.assembler.error(error)
         if usage:
-            self.assembler.usage(usage)
+            self.assembler.usage(usage if isinstance(usage, dict) else plain(usage))
 
     # ------------------------------------------------------------ choices
 
@@ -147,8 +148,8 @@ class OpenAIChat:
         if type(number) is not int:
             number = _choice_number(choice)
         delta = choice.get("delta")
-        if delta is None:
-            delta = choice.get("message")  # some servers send the last part as a whole message
+        if type(delta) is not dict:  # some servers send the last part as a whole message
+            delta = plain(choice.get("message") if delta is None else delta)
         if delta and isinstance(delta, dict):
             others = len(delta)
             if "content" in delta:
@@ -229,7 +230,7 @@ class OpenAIChat:
 
     def _calls(self, choice: int, entries: list[Any]) -> None:
         """Several entries of one delta."""
-        entries = [entry for entry in entries if isinstance(entry, dict)]
+        entries = [entry for entry in map(_fields, entries) if isinstance(entry, dict)]
         bare = [_is_bare(entry) for entry in entries]
         count = sum(bare)
         if count > 1:
@@ -247,10 +248,15 @@ class OpenAIChat:
 
     def _call(self, choice: int, entry: Any, bare: int | None) -> ToolCall | None:
         if not isinstance(entry, dict):
-            return None
+            entry = plain(entry)
+            if not isinstance(entry, dict):
+                return None
         function = entry.get("function")
         kind = "function"
         field = "arguments"
+        if not isinstance(function, dict):
+            entry = plain(entry)
+            function = entry.get("function")
         if not isinstance(function, dict):
             custom = entry.get("custom")
             if isinstance(custom, dict) or entry.get("type") == "custom":
@@ -348,6 +354,13 @@ def _meaning(word: object) -> Meaning | None:
 
 def _is_error_type(kind: object) -> bool:
     return isinstance(kind, str) and kind.endswith("error")
+
+
+def _fields(entry: Any) -> Any:
+    """An entry as a dict; there may be an SDK's object in its place, or inside it."""
+    if type(entry) is dict and type(entry.get("function")) is dict:
+        return entry
+    return plain(entry)
 
 
 def _is_bare(entry: dict[str, Any]) -> bool:
