@@ -402,6 +402,68 @@ def test_a_parser_in_its_own_snapshot_is_collected(kind, end):
     assert [ref() for ref in gone] == [None] * 20
 
 
+@pytest.mark.parametrize("is_held_by_its_change", [False, True])
+def test_a_parser_in_its_own_changes_is_collected(is_held_by_its_change):
+    class Holder:
+        pass
+
+    def build():
+        holder = Holder()
+        holder.parser = _engine_c.StreamingJsonParser()
+        for piece in ('["', "a", "b", "c"):
+            changes = holder.parser.append(piece)
+            if is_held_by_its_change:
+                changes[0] = ("append", (0,), holder)
+            else:
+                changes.append(holder)
+        return weakref.ref(holder)
+
+    gc.collect()
+    gone = [build() for _ in range(20)]
+    gc.collect()
+    assert [ref() for ref in gone] == [None] * 20
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_changes_that_are_held_never_change(seed):
+    """Lists that nobody has are handed out again: no others, and whatever was done to them."""
+    rng = random.Random(seed)
+    text = json.dumps({"a": "x" * 90 + "\n\u4e2d" * 20, "b": ["y" * 60, 1.5, {"c": "z" * 90}], "d": "long" * 700})
+    parsers = [_engine_c.StreamingJsonParser(report_ends=seed % 2 == 1) for _ in range(2)]
+    plain = _engine_py.StreamingJsonParser(report_ends=seed % 2 == 1)
+    held, start = [], 0
+    while start < len(text):
+        piece = text[start : start + rng.choice([1, 2, 3, 5, 8, 9, 30, 1200])]
+        start += len(piece)
+        want = plain.append(piece)
+        for parser in parsers:
+            changes = parser.append(piece)
+            assert changes == want
+            if not changes or rng.random() < 0.3:
+                continue
+            what = rng.randrange(7)
+            if what == 0:
+                held.append((changes, repr(changes)))
+            elif what == 1:
+                held.append((changes[-1], repr(changes[-1])))
+            elif what == 2:
+                held.append((changes[0][1:], repr(changes[0][1:])))
+            elif what == 3:
+                held.append((iter(changes), repr(changes)))
+            elif what == 4:
+                changes.clear()
+            elif what == 5:
+                changes.append(changes[0])
+            else:
+                changes[0] = rng.choice([None, (), ("append", changes[0][1]), ("append", changes[0][1], parser)])
+        held = held[-rng.randrange(1, 40) :]
+        for thing, was in held:
+            if not hasattr(thing, "__next__"):
+                assert repr(thing) == was
+    for thing, was in held:
+        assert repr(list(thing) if hasattr(thing, "__next__") else thing) == was
+
+
 def test_the_collector_counts_every_reference_of_a_parser():
     """What a living parser holds is not taken for garbage, at any point of a text."""
     parsers, pieces = [_engine_c.StreamingJsonParser() for _ in range(4)], pieces_of(TEXT, 9)

@@ -69,6 +69,27 @@ static inline int ts_hex4(const unsigned char *p) {
     return (a | b | c | d) < 0 ? -1 : a << 12 | b << 8 | c << 4 | d;
 }
 
+/* Whether none of eight bytes is the quote, a backslash or a control character. */
+static inline int ts_is_plain_word(uint64_t x, unsigned char quote) {
+    const uint64_t ones = 0x0101010101010101u, tops = 0x8080808080808080u;
+    uint64_t q = x ^ ones * quote, s = x ^ ones * '\\';
+    return !((((q - ones) & ~q) | ((s - ones) & ~s) | ((x - ones * 0x20) & ~x)) & tops);
+}
+
+/* The last n characters, 1 to 8, of a str that is ASCII and ends there, in the order of memory; blanks fill the rest. Reads
+ * eight bytes and does not branch: in front of its characters a str has its own header. */
+static inline uint64_t ts_last_word(const unsigned char *end, Py_ssize_t n) {
+    const int unused = (int)(64 - 8 * n);
+    const uint64_t blanks = 0x2020202020202020u, all = ~(uint64_t)0;
+    uint64_t x;
+    memcpy(&x, end - 8, 8);
+#if PY_BIG_ENDIAN
+    return x << unused | (blanks & ~(all << unused));
+#else
+    return x >> unused | (blanks & ~(all >> unused));
+#endif
+}
+
 /* The first byte that is the quote, a backslash or a control character. */
 static inline const unsigned char *ts_plain_run(const unsigned char *p, const unsigned char *end, unsigned char quote) {
     const unsigned char mask = quote == '"' ? 3 : 5;
@@ -92,14 +113,10 @@ static inline const unsigned char *ts_plain_run(const unsigned char *p, const un
         p += 16;
     }
 #else
-    const uint64_t ones = 0x0101010101010101u, tops = 0x8080808080808080u;
-    while (end - p >= 8) {
-        uint64_t x, q, s;
+    for (; end - p >= 8; p += 8) {
+        uint64_t x;
         memcpy(&x, p, 8);
-        q = x ^ ones * quote;
-        s = x ^ ones * '\\';
-        if ((((q - ones) & ~q) | ((s - ones) & ~s) | ((x - ones * 0x20) & ~x)) & tops) break;
-        p += 8;
+        if (!ts_is_plain_word(x, quote)) break;
     }
 #endif
     while (p < end && !(ts_special[*p] & mask)) p++;
@@ -668,6 +685,49 @@ static inline PyObject *ts_change(PyObject *kind, PyObject *path, PyObject *valu
     PyTuple_SET_ITEM(change, 1, path);
     PyTuple_SET_ITEM(change, 2, value);
     return change;
+}
+
+/* Whether nobody else has a list that was kept, and it is of one item. */
+static inline int ts_is_free(PyObject *list) {
+    return list && ts_is_held_by(list, 1) && PyList_GET_SIZE(list) == 1;
+}
+
+/* A list of one change, whose value is a str. The last two lists are kept: most callers have let go of one before the next
+ * but one, so that it can be handed out again, and so can the change in it. All arguments are borrowed. */
+static inline PyObject *ts_text_changes(PyObject **kept, PyObject *kind, PyObject *path, PyObject *text) {
+    PyObject *list = kept[0], *change, *old;
+    if (!ts_is_free(list)) {
+        kept[0] = kept[1];
+        kept[1] = list;
+        list = kept[0];
+    }
+    Py_INCREF(text);
+    if (ts_is_free(list)) {
+        change = PyList_GET_ITEM(list, 0);
+        if (ts_is_held_by(change, 1) && PyTuple_CheckExact(change) && PyTuple_GET_SIZE(change) == 3 &&
+            PyTuple_GET_ITEM(change, 0) == kind && PyTuple_GET_ITEM(change, 1) == path) {
+            old = PyTuple_GET_ITEM(change, 2);
+            PyTuple_SET_ITEM(change, 2, text);
+#if PY_VERSION_HEX >= 0x030E0000
+            ((PyTupleObject *)change)->ob_hash = -1;
+#endif
+            Py_INCREF(list);
+            Py_DECREF(old);
+            return list;
+        }
+    }
+    change = ts_change(kind, path, text);
+    if (!change) return NULL;
+    if (ts_is_free(list)) { /* still: the collector may have run */
+        old = PyList_GET_ITEM(list, 0);
+        PyList_SET_ITEM(list, 0, change);
+    } else {
+        old = list;
+        list = kept[0] = ts_list_of(change);
+    }
+    Py_XINCREF(list);
+    Py_XDECREF(old);
+    return list;
 }
 
 /* Names of members that came before. One entry for each hash: a newer name takes the place of an older one. */

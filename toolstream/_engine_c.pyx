@@ -127,6 +127,9 @@ cdef extern from "_engine_c.h":
     bint ts_has_at(PyObject* container, Py_ssize_t i, PyObject* item) noexcept
     int ts_discard(PyObject* dict, PyObject* key) except -1
     list ts_list_of(PyObject* item)
+    list ts_text_changes(PyObject** kept, PyObject* kind, PyObject* path, PyObject* text)
+    bint ts_is_plain_word(uint64_t x, unsigned char quote) noexcept nogil
+    unsigned long long ts_last_word(const unsigned char* end, Py_ssize_t n) noexcept nogil
     PyObject* ts_change(PyObject* kind, PyObject* path, PyObject* value) except NULL
     PyObject* ts_name(const unsigned char* p, Py_ssize_t n) except NULL
 
@@ -171,6 +174,7 @@ cdef int* WORD_LENGTHS = [4, 5, 4, 4, 5, 4, 3, 8, 9]
 
 cdef enum:
     FRAMES = 6  # of a parser itself; more of them are allocated
+    SHORT_TEXT = 1 << 10  # characters of a change that is kept to be used again
     LARGE = 1 << 16  # bytes of a buffer that is not kept for the next string
     LONG_TEXT = 1 << 18  # bytes of an open string of which memory has no more copies than need be
 
@@ -687,6 +691,7 @@ cdef class StreamingJsonParser:
     # what is handed out, and the facts
     cdef bint _reports  # within append()
     cdef list _changes  # of the piece that is being read; None while there is none
+    cdef (PyObject*)[2] _kept  # changes that were handed out, owned
     cdef object _shown
     cdef View[2] _views
     cdef int _latest  # which of them
@@ -734,6 +739,8 @@ cdef class StreamingJsonParser:
             PyMem_Free(self._frames)
         self._drop_view(&self._views[0])
         self._drop_view(&self._views[1])
+        Py_XDECREF(self._kept[0])
+        Py_XDECREF(self._kept[1])
         PyMem_Free(self._buffer)
         PyMem_Free(self._scratch)
 
@@ -750,10 +757,11 @@ cdef class StreamingJsonParser:
         all of its content, when it closes. No value in a change is changed later.
         """
         cdef list changes
-        if self._is_text(piece):
+        if self._take_text(piece):
+            if self._is_key or not self._is_reported:
+                return []
             self._is_busy = True
-            self._take_text(piece)
-            changes = [] if self._is_key or not self._is_reported else self._text_change(piece)
+            changes = self._text_changes(piece)
             self._is_busy = False
             return changes
         if self._is_busy:
@@ -775,9 +783,7 @@ cdef class StreamingJsonParser:
     @cython.critical_section
     def feed(self, piece, /):
         """Read on like `append`, without the changes: faster where only snapshots or the end are of interest."""
-        if self._is_text(piece):
-            self._take_text(piece)
-        else:
+        if not self._take_text(piece):
             self._take(piece)
 
     @cython.critical_section
@@ -1035,27 +1041,35 @@ cdef class StreamingJsonParser:
 
     # ------------------------------------------------------------ pieces
 
-    cdef inline bint _is_text(self, object piece) noexcept:
-        """Whether a piece, as most are, is nothing but text of the open string."""
+    cdef inline bint _take_text(self, object piece) except -1:
+        """Read a piece that, as most are, is nothing but text of the open string; whether it was one."""
         cdef const unsigned char* p
-        cdef const unsigned char* end
+        cdef Py_ssize_t n
+        cdef uint64_t word
         if self._mode != M_STRING or not PyUnicode_CheckExact(piece) or not PyUnicode_IS_COMPACT_ASCII(piece):
             return False
-        if self._escape or self._half or self._raw_half or self._carry_size or self._is_busy:
+        if self._escape | self._half | self._raw_half | self._carry_size | self._is_busy:
             return False
         p = <const unsigned char*>PyUnicode_DATA(piece)
-        end = p + PyUnicode_GET_LENGTH(piece)
-        return p != end and ts_plain_run(p, end, self._quote) == end
-
-    cdef inline int _take_text(self, object piece) except -1:
-        cdef Py_ssize_t n = PyUnicode_GET_LENGTH(piece)
-        self._put(<const unsigned char*>PyUnicode_DATA(piece), n)
+        n = PyUnicode_GET_LENGTH(piece)
+        if 1 <= n <= 8:
+            word = ts_last_word(p + n, n)
+            if not ts_is_plain_word(word, self._quote):
+                return False
+            if self._room - self._size < 8:
+                self._grow_buffer(8)
+            memcpy(self._buffer + self._size, &word, 8)
+            self._size += n
+        else:
+            if n == 0 or ts_plain_run(p, p + n, self._quote) != p + n:
+                return False
+            self._put(p, n)
         self._position += n
         self._credit += APPEND_CREDIT + CHARACTER_CREDIT * n
         if not self._is_key:
             self._dirty = True
         self._mark = self._size
-        return 0
+        return True
 
     cdef int _take(self, object piece) except -1:
         cdef Py_ssize_t n
@@ -1118,7 +1132,11 @@ cdef class StreamingJsonParser:
                 self._place(<PyObject*>EMPTY)
                 self._is_placed = True
             if self._reports and self._is_reported and (self._is_fresh or self._size > self._mark):
-                self._report_text(ts_text(self._buffer + self._mark, self._size - self._mark))
+                text = ts_text(self._buffer + self._mark, self._size - self._mark)
+                if self._is_fresh or self._changes is not None:
+                    self._report_text(text)
+                else:
+                    self._changes = self._text_changes(text)
         self._is_fresh = False
         self._mark = self._size
         return 0
@@ -1786,12 +1804,14 @@ cdef class StreamingJsonParser:
         Py_INCREF(<PyObject*>text)
         return self._add_change(SET if self._is_fresh else APPEND, self._string_path, <PyObject*>text)
 
-    cdef list _text_change(self, object text):
-        """The changes of a piece that is text of a string which an earlier piece has begun."""
+    cdef list _text_changes(self, object text):
+        """The changes of a piece that has only added a text to a string which an earlier piece has begun."""
         if self._string_path is None:
             self._string_path = self._value_path()
-        Py_INCREF(<PyObject*>text)
-        return ts_list_of(ts_change(<PyObject*>APPEND, <PyObject*>self._string_path, <PyObject*>text))
+        if PyUnicode_GET_LENGTH(text) > SHORT_TEXT:  # not kept longer than it is needed
+            Py_INCREF(<PyObject*>text)
+            return ts_list_of(ts_change(<PyObject*>APPEND, <PyObject*>self._string_path, <PyObject*>text))
+        return ts_text_changes(self._kept, <PyObject*>APPEND, <PyObject*>self._string_path, <PyObject*>text)
 
     cdef Py_ssize_t _count_characters(self) noexcept:
         """The characters of the open string so far."""
@@ -2191,6 +2211,8 @@ cdef int _traverse(PyObject* o, visitproc visit, void* arg) noexcept:
     for level in range(self._made):
         stop = stop or visit(self._frames[level].container, arg)
     for number in range(2):
+        if self._kept[number] != NULL:
+            stop = stop or visit(self._kept[number], arg)
         for level in range(self._views[number].levels):
             if self._views[number].mirrors[level].copy != NULL:
                 stop = stop or visit(self._views[number].mirrors[level].copy, arg)
