@@ -95,3 +95,12 @@ def test_a_source_was_found_for_every_layer():
 
 def test_no_file_has_a_forbidden_name():
     assert not FORBIDDEN & {path.name for path in PACKAGE.iterdir()}
+
+
+def test_the_extra_for_benchmarks_has_all_peers():
+    root = PACKAGE.parent
+    needed = re.findall(r"^@needs\((.+)\)$", (root / "benchmarks/peers.py").read_text(encoding="utf-8"), re.MULTILINE)
+    extra = re.search(r"^bench = \[$(.+?)^\]$", (root / "pyproject.toml").read_text(), re.MULTILINE | re.DOTALL)
+    assert needed
+    assert extra
+    assert set(re.findall(r'"([\w-]+)', " ".join(needed))) <= set(re.findall(r'"([\w-]+)', extra[1]))
