@@ -680,6 +680,18 @@ def test_an_encoded_object_is_nested_no_deeper_than_any_other():
     assert one(json.dumps('{"a":oops,"b":' + "[" * 600))[1] == [("args_not_object", 0)]
 
 
+def test_defects_inside_an_encoded_object_have_no_offset():
+    inner = r"""{'a':"\frac"}"""
+    for text, repaired in ((json.dumps(inner), None), ("/**/" + json.dumps(inner), 0)):
+        completion = done(call(0, "a", "f", text))
+        assert completion.calls[0].arguments == {"a": "\frac"}
+        assert [(d.code, d.offset) for d in completion.defects] == [
+            ("args_double_encoded", None),
+            ("args_repaired", repaired),
+            ("suspicious_escape", None),
+        ]
+
+
 def test_what_was_found_in_a_refused_text():
     assert one("[1, 2]")[0].recovered == [[1, 2]]
     assert one('{"a":oops}')[0].recovered == []

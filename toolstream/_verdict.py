@@ -77,6 +77,7 @@ def judge(
         noise = None
     defects: list[tuple[str, int | None, str]] = []
     value = parser.snapshot()
+    found: dict[str, int | None] = {**repairs}
     encoded = False
     if isinstance(value, str) and noise is None:
         try:
@@ -86,15 +87,15 @@ def judge(
         if inner is not None:
             encoded = True
             defects.append(("args_double_encoded", None, ""))
-            repairs = {**_first(inner), **repairs}
+            found = {**dict.fromkeys(_first(inner)), **found}  # inside, they have no offset in `text`
             text, value = value, inner.snapshot()
     if not isinstance(value, dict):
         return Verdict("invalid", None, [value], [("args_not_object", None, "")])
-    defects += _repaired(repairs)
+    defects += _repaired(found)
     if noise is not None:
         defects.append(("args_trailing", noise, ""))
-    defects += _suspicious(text)
-    if strict and (repairs or encoded or noise is not None):
+    defects += [(code, None if encoded else offset, detail) for code, offset, detail in _suspicious(text)]
+    if strict and (found or encoded or noise is not None):
         return Verdict("invalid", None, [value], defects)
     return Verdict("complete", value, [], defects)
 
@@ -135,15 +136,15 @@ def _read_whole(text: str, max_depth: int | None) -> StreamingJsonParser | None:
     return parser if good and type(parser.snapshot()) is dict else None
 
 
-def _repaired(repairs: dict[str, int]) -> list[tuple[str, int | None, str]]:
+def _repaired(repairs: dict[str, int | None]) -> list[tuple[str, int | None, str]]:
     """The defects for lossless repairs, by the more exact code where there is one."""
     defects: list[tuple[str, int | None, str]] = []
     for code, exact in _EXACT.items():
         if code in repairs:
             defects.append((exact, repairs[code], ""))
-    others = sorted((offset, code) for code, offset in repairs.items() if code not in _EXACT)
+    others = sorted((offset is None, offset, code) for code, offset in repairs.items() if code not in _EXACT)
     if others:
-        defects.append(("args_repaired", others[0][0], f"({', '.join(_words(code) for _, code in others)})"))
+        defects.append(("args_repaired", others[0][1], f"({', '.join(_words(code) for _, _, code in others)})"))
     return defects
 
 
