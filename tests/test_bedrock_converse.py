@@ -288,7 +288,6 @@ def test_what_is_unknown_or_of_a_wrong_type_is_ignored():
         {"contentBlockDelta": 3},
         {"contentBlockDelta": {"contentBlockIndex": 0}},
         {"contentBlockDelta": {"contentBlockIndex": [0], "delta": {"toolUse": {"input": ""}}}},
-        delta(0, toolUse=3),
         delta(9, text=3),
         delta(9, reasoningContent=3),
         delta(9, reasoningContent={"text": 3}),
@@ -323,3 +322,19 @@ def test_reasoning_citations_and_redacted_content_go_back():
             {"citationsContent": {"content": [{"text": "From a book."}], "citations": [{"title": "Book"}]}},
         ],
     }
+
+
+def test_null_members_were_not_sent():
+    nulls = {"text": None, "toolResult": None, "citation": None, "reasoningContent": None}
+    begin = start(0)
+    begin["contentBlockStart"]["start"]["toolResult"] = None
+    done = run("bedrock-converse", [FIRST, begin, delta(0, toolUse={"input": "{}"}, **nulls), stop(0), finish()])
+    assert brief(done) == [("lookup", {}, "complete", True)]
+    assert codes(done) == []
+    assert len(done.message()["content"]) == 1
+
+
+def test_a_fragment_that_is_no_object_is_lost():
+    done = run("bedrock-converse", [FIRST, start(0), delta(0, toolUse=3), stop(0), finish()])
+    assert brief(done) == [("lookup", None, "incomplete", False)]
+    assert ("orphan_delta", None) in codes(done)

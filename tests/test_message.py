@@ -505,6 +505,24 @@ def test_bedrock_blocks_of_every_kind() -> None:
     ]
 
 
+@pytest.mark.parametrize(
+    ("sources", "want"),
+    [
+        ([{"bytes": "aGk="}, {"bytes": "aG8="}], {"bytes": "aGlobw=="}),
+        ([{"bytes": b"hi"}, {"bytes": b"ho"}], {"bytes": b"hiho"}),
+        ([{"s3Location": {"uri": "s3://b/k"}}], {"s3Location": {"uri": "s3://b/k"}}),
+    ],
+)
+def test_bedrock_images_are_whole(sources: list[Any], want: Any) -> None:
+    def piece(**fields: Any) -> dict[str, Any]:
+        return {"contentBlockDelta": {"contentBlockIndex": 0, "delta": {"image": fields}}}
+
+    begin = {"contentBlockStart": {"contentBlockIndex": 0, "start": {"image": {"format": "png"}}}}
+    got = message("bedrock-converse", begin, *(piece(source=source) for source in sources))
+    assert got["content"] == [{"image": {"format": "png", "source": want}}]
+    assert message("bedrock-converse", begin, piece(error={"message": "no"}))["content"] == []
+
+
 # ---------------------------------------------------------------- Gemini
 
 
@@ -540,6 +558,41 @@ def test_gemini_refused_calls() -> None:
     piece = {"functionCall": {"partialArgs": [{"jsonPath": "$.x", "stringValue": "a", "willContinue": True}]}}
     got = message("gemini", parts(streamed), parts(piece), parts(finishReason="MAX_TOKENS"))
     assert got["parts"] == [{"functionCall": {"name": "f", "args": {"INVALID_JSON": '{"x":"a'}}}]
+
+
+def test_gemini_interactions_content_keeps_its_order() -> None:
+    def change(**fields: Any) -> dict[str, Any]:
+        return {"event_type": "step.delta", "index": 0, "delta": fields}
+
+    begun = {"type": "model_output", "content": [{"type": "text", "text": "A"}]}
+    cited = {"type": "url_citation", "url": "u", "start_index": 0, "end_index": 3}
+    image = {"type": "image", "data": "aGk=", "mime_type": "image/png"}
+    got = message(
+        "gemini-interactions",
+        {"event_type": "step.start", "index": 0, "step": begun},
+        change(type="text", text=" b"),
+        change(type="text_annotation_delta", annotations=[cited]),
+        change(**image),
+        change(type="text", text="en"),
+        change(type="text", text="d"),
+        {"event_type": "step.stop", "index": 0},
+        {"event_type": "step.start", "index": 1, "step": {"type": "processing_call", "id": "p"}},
+        {"event_type": "step.stop", "index": 1},
+    )
+    text = {"type": "text", "text": "A b", "annotations": [cited]}
+    assert got == [
+        {"type": "model_output", "content": [text, image, {"type": "text", "text": "end"}]},
+        {"type": "processing_call", "id": "p"},
+    ]
+
+
+def test_gemini_interactions_content_of_the_first_builds() -> None:
+    got = message(
+        "gemini-interactions",
+        {"event_type": "content.start", "index": 0, "content": {"type": "text", "text": "a"}},
+        {"event_type": "content.delta", "index": 0, "delta": {"type": "text", "text": "b"}},
+    )
+    assert got == [{"type": "model_output", "content": [{"type": "text", "text": "ab"}]}]
 
 
 def test_gemini_interactions_steps() -> None:

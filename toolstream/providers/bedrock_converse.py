@@ -7,12 +7,13 @@ fragment, so that counting starts would shift every index. `p` is padding. A cal
 Bedrock.
 
 `blocks` holds flat dicts with a `type` of their own: `text` (text, citations), `reasoning` (text, signature,
-redactedContent), `toolResult` (`start`, its start's fields, and content). Source:
+redactedContent), `toolResult` (`start`, its start's fields, and content), `image` (`start`, and sources). Source:
 https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_ConverseStream.html
 """
 
 from __future__ import annotations
 
+from binascii import a2b_base64, b2a_base64
 from typing import TYPE_CHECKING, Any, Final
 
 from toolstream.completion import ToolCall
@@ -111,14 +112,18 @@ class BedrockConverse(BlockProvider):
             )
             return
         for kind, fields in start.items():
-            fields = self.assembler.exact(fields) if isinstance(fields, dict) else {}
-            self.open_block(index, {"type": kind, "start": fields})
+            if isinstance(fields, dict):
+                self.open_block(index, {"type": kind, "start": self.assembler.exact(fields)})
 
     def _delta(self, index: Any, delta: dict[str, Any]) -> None:
         for kind, value in delta.items():
+            if value is None:
+                continue  # a member that was not sent
             if kind == "toolUse":
                 if isinstance(value, dict):
                     self.fragment(index, value.get("input", ""))
+                else:
+                    self.assembler.defect("orphan_delta")  # nothing says what was meant
             elif kind == "text":
                 if isinstance(value, str):
                     self.block_for(index, "text").append("text", value)
@@ -131,6 +136,8 @@ class BedrockConverse(BlockProvider):
                 self.block_for(index, "toolResult").append("content", value if isinstance(value, list) else [value])
             elif kind == "citation":
                 self.block_for(index, "text").append("citations", [value])
+            elif kind == "image" and isinstance(value, dict) and isinstance(value.get("source"), dict):
+                self.block_for(index, "image").append("sources", [value["source"]])
 
     def _reasoning(self, index: Any, fields: dict[str, Any]) -> None:
         block = self.block_for(index, "reasoning")
@@ -158,4 +165,18 @@ def _request_block(block: dict[str, Any]) -> dict[str, Any] | None:
         if not block.get("signature"):
             return None
         return {"reasoningContent": {"reasoningText": {"text": text or "", "signature": block["signature"]}}}
+    if kind == "image":
+        sources = block.get("sources")
+        return {"image": {**block.get("start", {}), "source": _joined(sources)}} if sources else None
     return {str(kind): {**block.get("start", {}), "content": block.get("content", [])}}
+
+
+def _joined(sources: list[dict[str, Any]]) -> dict[str, Any]:
+    """The pieces of an image as one: bytes of boto3, or the base64 text of the wire, of which each piece is whole."""
+    data: list[Any] = [source.get("bytes") for source in sources]
+    if all(isinstance(piece, bytes) for piece in data):
+        return {"bytes": b"".join(data)}
+    try:
+        return {"bytes": b2a_base64(b"".join(map(a2b_base64, data)), newline=False).decode()}
+    except (TypeError, ValueError):
+        return sources[-1]  # a place where the image is

@@ -6,8 +6,8 @@ Steps are keyed by `index`; the step `function_call` is the client's to answer, 
 Arguments are text in `arguments_delta`, objects in the deltas of server calls and in the builds of 2025, which named
 the events `content.start`, `content.delta`, `content.stop` and `interaction.complete`.
 
-`blocks` holds the steps as sent, with a `type`: text of a `model_output` joined in `text`, thought summaries in
-`summary`, `signature` and whatever else came. A call's `extras` are its step's other fields (`signature`,
+`blocks` holds the steps as sent, with a `type`: what a `model_output` says in `content`, one part a delta, thought
+summaries in `summary`, `signature` and whatever else came. A call's `extras` are its step's other fields (`signature`,
 `server_name`).
 
 Source: https://ai.google.dev/gemini-api/docs/interactions
@@ -92,6 +92,8 @@ class GeminiInteractions(BlockProvider):
                 step = {"type": block.name, "id": block.id, "arguments": object_arguments(block), **block.extras}
                 if block.kind == "mcp":
                     step.update(type="mcp_server_tool_call", name=block.name)
+                elif block.name == "processing_call":  # the one that takes none
+                    del step["arguments"]
                 steps.append(step)
         return steps
 
@@ -127,8 +129,9 @@ class GeminiInteractions(BlockProvider):
         elif kind == "arguments_delta":
             self.fragment(index, delta.get("arguments", ""))
         elif kind == "text":
-            self.block_for(index, "model_output").append("text", _text(delta))
-            self.assembler.text(_text(delta))
+            text = _text(delta)
+            self.block_for(index, "model_output").append("content", [{"type": "text", "text": text}])
+            self.assembler.text(text)
         elif kind in ("thought_summary", "thought"):
             self.block_for(index, "thought").append("summary", _text(delta))
             self.assembler.reasoning(_text(delta))
@@ -173,8 +176,35 @@ def _request_step(step: dict[str, Any]) -> dict[str, Any] | None:
             step["summary"] = summary
         return step if len(step) > 1 else None
     if kind in ("model_output", "text"):
-        text, content = step.get("text"), step.get("content")
-        parts = [{"type": "text", "text": text}] if text else []
-        parts += content if isinstance(content, list) else []
+        content = step.get("content")
+        begun = {"type": "text", "text": step.get("text"), "annotations": step.get("annotations")}
+        parts = _joined([begun, *(content if isinstance(content, list) else [])])
         return {"type": "model_output", "content": parts} if parts else None
     return step
+
+
+def _joined(pieces: list[Any]) -> list[dict[str, Any]]:
+    """The parts of a step's content: pieces of text put together, with the annotations that came for them."""
+    parts: list[dict[str, Any]] = []
+    texts: list[str] = []  # of the last part, if that is text
+    for piece in pieces:
+        if not isinstance(piece, dict):
+            continue
+        kind, text = piece.get("type"), piece.get("text")
+        annotations = piece.get("annotations") if kind in ("text", "text_annotation_delta") else None
+        if kind == "text" and isinstance(text, str) and text:
+            if not texts:
+                parts.append({**piece, "annotations": []})
+            texts.append(text)
+            parts[-1]["text"] = texts
+        elif kind not in ("text", "text_annotation_delta", None):
+            parts.append(piece)
+            texts = []
+        if isinstance(annotations, list) and texts:
+            parts[-1]["annotations"] += annotations
+    for number, part in enumerate(parts):
+        if part.get("type") == "text":
+            parts[number] = {**part, "text": "".join(part["text"])}
+            if not part["annotations"]:
+                del parts[number]["annotations"]
+    return parts
