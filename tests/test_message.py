@@ -364,6 +364,16 @@ def test_responses_of_a_broken_stream() -> None:
     ]
 
 
+def test_responses_approval_has_the_id_that_its_answer_names() -> None:
+    fields = {"type": "mcp_approval_request", "server_label": "s", "name": "send", "arguments": "{}"}
+    events = [
+        {"type": f"response.output_item.{when}", "output_index": 0, "item": {**fields, "id": id}}
+        for when, id in (("added", "mcpr_1"), ("done", "mcpr_2"))
+    ]
+    done = run("openai-responses", events)
+    assert [item["id"] for item in done.message()] == [done.calls[0].id] == ["mcpr_1"]
+
+
 def test_responses_drops_what_only_answers_have() -> None:
     shell = {"type": "shell_call", "id": "s", "call_id": "c", "status": "completed", "created_by": "x", "action": {}}
     parsed = {"type": "output_text", "text": "{}", "annotations": [], "parsed": {"a": 1}}

@@ -317,7 +317,7 @@ def test_item_id_that_says_nothing(item_id: str | None) -> None:
 
 @pytest.mark.parametrize("index", ["0", 0.0, None, True, [], {}, 1.5, "null", ""])
 def test_odd_indexes(index: Any) -> None:
-    for sent in (index, 0 if index != 0 else index):
+    for sent in (index, 0):
         completion = run("openai-responses", [added(item(1), sent), delta(1, "{}", index), COMPLETED])
         assert brief(completion) == [("tool1", {}, "complete", True)]
         assert completion.calls[0].index == (0 if sent in ("0", 0) else None)
@@ -675,6 +675,12 @@ def test_approval_request_is_whole_when_announced() -> None:
         False,
         {"a": 1},
     )
+
+
+@pytest.mark.parametrize(("announced", "sent"), [(0, 0.0), (1, True)])
+def test_equal_numbers_of_another_type_say_so(announced: int, sent: Any) -> None:
+    completion = responses(added(item(1), announced), delta(1, "{}", sent), COMPLETED)
+    assert codes(completion) == [("index_type", 0)]
 
 
 def test_callers_are_extras() -> None:

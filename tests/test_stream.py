@@ -4,6 +4,7 @@ import asyncio
 import gc
 import json
 import sys
+from enum import Enum
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -267,6 +268,19 @@ def test_what_is_read_beside_an_object_and_not_shown_yet_is_read_once():
         [delta(content="Hm"), nameless, call(0, None, "f"), call(0, arguments="1}"), finish()], "openai-chat"
     ).completion
     assert brief(completion) == [("f", {"x": 1}, "complete", True)]
+
+
+def test_words_of_an_enumeration_are_read_once():
+    """As `model_dump()` of an SDK's object gives them, here in an event that makes no events of its own."""
+
+    class Reason(str, Enum):
+        STOP = "STOP"
+
+    last = {"candidates": [{"content": {"parts": []}, "finishReason": Reason.STOP}], "modelVersion": "m"}
+    completion = stream_of([*OBJECTS["gemini"], last], "gemini").completion
+    assert brief(completion) == [("f", {"x": 1}, "complete", True)]
+    assert codes(completion) == []
+    assert "finish_repeated" not in [defect.code for defect in completion.defects]
 
 
 BIG = 123456789012345678901234567890

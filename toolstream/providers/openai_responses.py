@@ -105,7 +105,8 @@ class OpenAIResponses:
         kind = event.get("type")
         if kind == "response.function_call_arguments.delta":  # nearly all events: of the same item as the one before
             call = self._last
-            if call is not None and event.get("item_id") == self._last_id and event.get("output_index") == call.index:
+            index = event.get("output_index")  # equal numbers of another type go the careful way
+            if call is not None and event.get("item_id") == self._last_id and index is call.index:
                 delta = event.get("delta")
                 if type(delta) is str:
                     self._append(call, delta)
@@ -573,6 +574,8 @@ def _request_item(item: _Item) -> dict[str, Any] | None:
         return None
     if item.type in _ANSWERED or not absent(fields.get("call_id")):
         fields["call_id"] = call.id
+    elif kind == "mcp_approval":
+        fields["id"] = call.id  # which the answer names
     if item.type in _NAMED and call.name is not None:
         fields["name"] = call.name
     if form is not OBJECT and form is not LIST:
