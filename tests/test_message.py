@@ -296,6 +296,34 @@ def test_mistral_thinking_is_content() -> None:
     assert "reasoning_content" not in got
 
 
+def test_mistral_parts_keep_their_order_and_signatures() -> None:
+    def thinking(*thoughts: Any, **fields: Any) -> dict[str, Any]:
+        return {"type": "thinking", "thinking": list(thoughts), **fields}
+
+    def text(words: str) -> dict[str, Any]:
+        return {"type": "text", "text": words}
+
+    reference = {"type": "reference", "reference_ids": [1]}
+    got = message(
+        "mistral",
+        chunk(content=[thinking(text("H"), closed=False)]),
+        chunk(content=[thinking(text("m"), reference)]),
+        chunk(content=[thinking(closed=True, signature="c2ln")]),
+        chunk(content=[thinking(text("Again"))]),
+        chunk(content=[text("So")]),
+        chunk(content=" it"),
+        chunk(content=[{"type": "text", "text": None}, reference]),
+        chunk(content="is"),
+    )
+    assert got["content"] == [
+        thinking(text("Hm"), reference, closed=True, signature="c2ln"),
+        thinking(text("Again")),
+        text("So it"),
+        reference,
+        text("is"),
+    ]
+
+
 def test_mistral_generated_ids_have_the_form_that_requests_take() -> None:
     calls = [{"function": {"name": "f", "arguments": "{}"}}]
     id = message("mistral", chunk(tool_calls=calls, finish="tool_calls"))["tool_calls"][0]["id"]

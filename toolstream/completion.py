@@ -284,6 +284,11 @@ class _ByChoice:
                 self._lowest = choice
         buffer.append(piece)
 
+    def length(self, choice: int) -> int:
+        """So many characters of that choice have come."""
+        buffer = self._buffers.get(choice)
+        return 0 if buffer is None else buffer.length
+
     def read(self, choice: int | None = None) -> str:
         """Of that choice, or of the lowest one that has any."""
         if choice is None:

@@ -68,6 +68,7 @@ class OpenAIChat:
         self._refusals: dict[int, TextBuffer] = {}
         self._details: dict[int, list[Any]] = {}  # OpenRouter's `reasoning_details`, which the next request needs
         self._reasoning_field: dict[int, str] = {}  # the field that reasoning came in
+        self._noted: dict[int, list[tuple[int, dict[str, Any]]]] = {}  # parts of the content: text before, as sent
 
     def feed(self, event: dict[str, Any]) -> None:
         """One chunk, or one event of the SDK's stream helper, which has the chunk inside."""
@@ -215,16 +216,13 @@ class OpenAIChat:
             if isinstance(part, str):
                 self.assembler.text(part, choice)
             elif isinstance(part, dict):
-                thinking = part.get("thinking")
-                if thinking:
-                    self._reasoning_field.setdefault(choice, "thinking")
-                if isinstance(thinking, str):
-                    self.assembler.reasoning(thinking, choice)
-                elif isinstance(thinking, list):
-                    for inner in thinking:
-                        self.assembler.reasoning(inner.get("text") if isinstance(inner, dict) else inner, choice)
-                else:
-                    self.assembler.text(part.get("text"), choice)
+                thinking, text = part.get("thinking"), part.get("text")
+                if thinking or (not isinstance(text, str) and part.get("type") not in (None, "text")):
+                    self._noted.setdefault(choice, []).append((self.assembler.completion._text.length(choice), part))
+                for inner in thinking if isinstance(thinking, list) else (thinking,):
+                    self.assembler.reasoning(inner.get("text") if isinstance(inner, dict) else inner, choice)
+                if not thinking:
+                    self.assembler.text(text, choice)
 
     # ------------------------------------------------------------ calls
 
@@ -288,15 +286,14 @@ class OpenAIChat:
         refusal = self._refusals.get(choice)
         content: Any = (completion._text.read(choice) if refusal is None else "") or None
         field = self._reasoning_field.get(choice)
-        if field == "thinking":  # a part of the content
-            thinking = {"type": "thinking", "thinking": [_text_part(completion._reasoning.read(choice))]}
-            content = [thinking, _text_part(content)] if content else [thinking]
+        if choice in self._noted:
+            content = _content(content or "", self._noted[choice])
         out: dict[str, Any] = {"role": "assistant", "content": content}
         if refusal is not None:
             out["refusal"] = refusal.read()
         calls = [call for call in completion.calls if call.choice == choice]
         if calls:
-            if field is not None and field != "thinking":
+            if field is not None:
                 out[field] = completion._reasoning.read(choice)
             legacy = [call for call in calls if call.kind == "legacy_function"]
             if legacy:
@@ -317,6 +314,48 @@ def _request_call(call: ToolCall) -> dict[str, Any]:
 
 def _text_part(text: str) -> dict[str, Any]:
     return {"type": "text", "text": text}
+
+
+def _content(text: str, noted: list[tuple[int, dict[str, Any]]]) -> list[dict[str, Any]]:
+    """The content where it came in parts: text and the other parts in their order, pieces of one thought together."""
+    parts: list[dict[str, Any]] = []
+    thoughts: list[Any] | None = None  # pieces of the last part, if it may go on
+    at = 0
+    for offset, part in noted:
+        if offset > at:
+            parts.append(_text_part(text[at:offset]))
+            at, thoughts = offset, None
+        thinking = part.get("thinking")
+        if not thinking and part.get("type") != "thinking":
+            parts.append(part)
+            thoughts = None
+            continue
+        if thoughts is None:
+            thoughts = []
+            parts.append({"type": "thinking"})
+        thoughts += thinking if isinstance(thinking, list) else [_text_part(thinking)] if thinking else []
+        parts[-1].update({key: value for key, value in part.items() if value is not None}, thinking=thoughts)
+        if part.get("signature"):
+            thoughts = None
+    if at < len(text):
+        parts.append(_text_part(text[at:]))
+    return [{**part, "thinking": _thoughts(part["thinking"])} if part.get("thinking") else part for part in parts]
+
+
+def _thoughts(pieces: list[Any]) -> list[Any]:
+    """Pieces of a thought, neighbouring text put together."""
+    out: list[Any] = []
+    texts: list[str] = []
+    for piece in [*pieces, None]:
+        if isinstance(piece, dict) and isinstance(piece.get("text"), str):
+            texts.append(piece["text"])
+            continue
+        if texts:
+            out.append(_text_part("".join(texts)))
+            texts = []
+        if piece is not None:
+            out.append(piece)
+    return out
 
 
 def _joined(details: list[Any]) -> list[Any]:
