@@ -336,6 +336,26 @@ def test_every_field_of_every_event_of_a_wrong_type(path):
                     one.to_dict()
 
 
+@pytest.mark.parametrize("wrong", [[1], {"a": 1}, "tool_calls"])
+def test_words_that_are_something_else(wrong):
+    """Where a field's value is looked up in a table, or a field is looked for in it."""
+    fragment = {"type": "input_json_delta", "partial_json": "{}"}
+    tool = {"type": "custom_tool_call", "id": "c", "call_id": "c", "name": wrong, "input": ""}
+    for provider, events in {
+        "openai-chat": [good_call()[0], {"id": "c", "choices": [{"index": 0, "delta": wrong}]}],
+        "openai-responses": [{"type": "response.output_item.added", "output_index": 0, "item": tool}],
+        "anthropic": [
+            {"type": "content_block_start", "index": 0, "content_block": {"type": wrong}},
+            {"type": "content_block_delta", "index": 0, "delta": fragment},
+        ],
+        "gemini-interactions": [
+            {"event_type": "step.start", "index": 0, "step": {"type": wrong}},
+            {"event_type": "step.delta", "index": 0, "delta": {"type": "arguments_delta", "arguments": "{}"}},
+        ],
+    }.items():
+        run(provider, events).message()
+
+
 @pytest.mark.parametrize("path", STREAMS, ids=lambda path: path.name)
 def test_events_in_any_order_and_without_some(path):
     events, provider = messages_of(path.read_bytes()), provider_of(path)

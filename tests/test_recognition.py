@@ -61,6 +61,8 @@ SURE = {
         {"candidates": [{"content": {"parts": [{"text": "a"}]}}]},
         {"promptFeedback": {"blockReason": "SAFETY"}},
         {"usageMetadata": {"totalTokenCount": 3}},
+        {"prompt_feedback": {"block_reason": "SAFETY"}},
+        {"usage_metadata": {"total_token_count": 3}},
     ],
     "gemini-interactions": [
         {"event_type": "interaction.created", "interaction": {}},
@@ -128,6 +130,8 @@ def test_an_unknown_name_lists_the_known_ones():
         ([{"error": {"type": "throttlingException"}}], None, "openai-chat"),
         ([{"error": {"type": "throttlingException"}}], "aws-event-stream", "bedrock-converse"),
         ([{"object": "error", "message": "busy"}], "sse", "openai-chat"),
+        ([{"object": "error", "message": "busy"}], "ndjson", "openai-chat"),
+        ([{"object": "error", "message": "busy"}], "json-array", "openai-chat"),
         ([{"type": "error", "code": "busy", "message": "later"}], "sse", "openai-responses"),
     ],
 )

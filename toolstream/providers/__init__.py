@@ -227,6 +227,7 @@ _ANTHROPIC = frozenset(f"{what}_{when}" for what in ("message", "content_block")
 _COHERE = frozenset(
     f"{what}-{when}" for what in ("message", "content", "tool-call", "citation") for when in ("start", "delta", "end")
 ) | {"tool-plan-delta"}
+_GEMINI = ("candidates", "promptFeedback", "usageMetadata", "prompt_feedback", "usage_metadata")  # also Python's names
 _BEDROCK = ("messageStart", "contentBlockStart", "contentBlockDelta", "contentBlockStop", "messageStop")
 
 
@@ -248,7 +249,7 @@ def _built_in_name(event: dict[str, Any]) -> str | None:
     kind = event.get("event_type")
     if isinstance(kind, str) and kind.startswith(("interaction.", "step.", "content.")):
         return "gemini-interactions"
-    if "candidates" in event or "promptFeedback" in event or "usageMetadata" in event:
+    if any(name in event for name in _GEMINI):
         return "gemini"
     if "done" in event and "message" in event:
         return "ollama"
@@ -272,6 +273,8 @@ def recognise_last(events: Iterable[dict[str, Any]], framing: Framing | None, si
         return found
     if any(event.get("type") == "error" and "error" not in event for event in events):
         return provider_class("openai-responses")  # the one protocol whose errors are flat
+    if any(event.get("object") == "error" and "error" not in event for event in events):
+        return provider_class("openai-chat")  # the other one, as some of its servers have them
     if any("error" in event or event.get("object") == "error" for event in events):
         if any(event.get("type") in ("error", "ping") for event in events):
             return provider_class("anthropic")

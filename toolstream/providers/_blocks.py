@@ -148,4 +148,4 @@ class BlockProvider:
             self.assembler.whole(call, arguments, normal=self.object_start)
 
 
-_WITHOUT_ARGUMENTS = frozenset(("text", "thinking", "redacted_thinking"))
+_WITHOUT_ARGUMENTS = ("text", "thinking", "redacted_thinking")  # asked of whatever was sent as a type

@@ -133,7 +133,7 @@ class OpenAIChat:
                 return False
             number, index, text = choice["index"], entry["index"], function["arguments"]
             call = self._slots[number][index]
-        except (KeyError, TypeError, ValueError):
+        except (AttributeError, KeyError, TypeError, ValueError):
             return False
         if not (type(number) is type(index) is int and type(text) is str):
             return False

@@ -246,7 +246,7 @@ class OpenAIResponses:
         fields = item.fields
         kind, _, form = found
         name = fields.get("name") if item.type in _NAMED else item.type
-        if item.type == "custom_tool_call" and name in _XAI_TOOLS and self._from_xai is not False:
+        if item.type == "custom_tool_call" and sent_word(name) in _XAI_TOOLS and self._from_xai is not False:
             kind = "server"
         elif item.type == "tool_search_call" and fields.get("execution") == "client":
             kind = "client_builtin"
