@@ -172,7 +172,7 @@ class ToolCallStream:
                 assembler.piece += 1
                 self._feed(piece)
                 if not assembler.events:
-                    self._look_inside(piece)
+                    self._look_inside(piece, True)
             else:
                 self._take(piece)
         except (LimitExceededError, UnknownProviderError) as error:
@@ -232,15 +232,17 @@ class ToolCallStream:
                 raise TypeError(f"a piece must be bytes, str, a dict or an SDK's object, not {type(piece).__name__}")
             self._event(event)
 
-    def _look_inside(self, piece: dict[str, Any]) -> bool:
+    def _look_inside(self, piece: dict[str, Any], was_read: bool = False) -> bool:
         """Read a dict if it has objects inside. Who gives such a dict gives more: so this is asked of the first ones,
-        up to one with anything inside, and of those that nothing came of; of all others only after one that had."""
+        up to one with anything inside, and of those that nothing came of; of all others only after one that had. What
+        was read as it is is not read again if that made no difference (words of an enumeration), or if it is only not
+        shown yet."""
         event = plain(piece)
         if event is piece:
             return False
         self._objects = True
         self._ready = False
-        if self._assembler.kept != self._assembler.piece:  # else what has been read of it is only not shown yet
+        if not was_read or (event != piece and self._assembler.kept != self._assembler.piece):
             self._event(event)
         return True
 
