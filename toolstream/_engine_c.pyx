@@ -14,9 +14,9 @@ all others are made from the segment at once. `JsonTracker` and `scan_bytes` go 
 
 Invariants
 ----------
-* Frame k is an open container: the container (owned), for an object the name read last (owned), the path once it has
-  been asked for (owned), and the grammar state to go on with. The step of a container in its parent follows from the
-  parent's frame: its name, or the last position of its list.
+* Frame k is an open container: the container (owned), for an object the name read last (owned), and the grammar state to
+  go on with. The step of a container in its parent follows from the parent's frame: its name, or the last position of
+  its list. The paths of the outer ones are kept once they have been asked for.
 * A container hangs in its parent from the moment it opens, but that those which hold nothing but one another, the frames
   from `_made` on, are made with the first member: nesting alone takes no containers. A value string gets its place at
   the latest at the end of the piece in which it began.
@@ -71,6 +71,7 @@ cdef extern from "Python.h":
     double PyOS_string_to_double(const char* text, char** end, PyObject* overflow) except? -1
     PyObject* PyFloat_FromDouble(double value) except NULL
     bint PyFloat_CheckExact(PyObject* o)
+    bint PyList_CheckExact(PyObject* o)
     double PyFloat_AS_DOUBLE(PyObject* o)
     void Py_INCREF(PyObject* o)
     void Py_DECREF(PyObject* o)
@@ -175,28 +176,28 @@ cdef int* WORD_LENGTHS = [4, 5, 4, 4, 5, 4, 3, 8, 9]
 cdef enum:
     FRAMES = 6  # of a parser itself; more of them are allocated
     SHORT_TEXT = 1 << 10  # characters of a change that is kept to be used again
+    PATHS = REPORT_DEPTH + 1
     LARGE = 1 << 16  # bytes of a buffer that is not kept for the next string
     LONG_TEXT = 1 << 18  # bytes of an open string of which memory has no more copies than need be
 
 cdef struct Frame:
     PyObject* container  # NULL while it is not made
     PyObject* key
-    PyObject* path
-    Py_ssize_t serial  # no other container of this parser has it; 0 once a name was repeated: it is not mirrored
-    int state
-    bint is_object
+    unsigned char state
+    unsigned char is_object
+    unsigned char is_repeated  # a name was repeated: it is not mirrored
 
 cdef struct Mirror:  # of an open container in a snapshot
-    PyObject* copy  # owned, as is `extra`
-    PyObject* extra  # the name of a pending scalar that is in the copy alone
-    Py_ssize_t serial  # of the frame
-    Py_ssize_t size  # members of the copy
-    Py_ssize_t synced  # of them, from the first one, are final; at this place stands what is not
+    PyObject* copy  # owned
+    Py_ssize_t synced  # so many members, from the first one, are final; at this place stands what is not
 
 cdef struct View:
     Mirror* mirrors
     Py_ssize_t levels
     Py_ssize_t room
+    Py_ssize_t same  # of the levels, from the outside, are of containers that have been open since
+    Py_ssize_t size  # members of the innermost copy; further out they are the final ones and the next container
+    PyObject* extra  # the name of a pending scalar that is in the innermost copy alone, owned
     PyObject* text  # the open string in it, owned
     Py_ssize_t text_serial
     Py_ssize_t text_size  # bytes of the buffer
@@ -316,14 +317,11 @@ cdef int _copy(Mirror* mirror, Frame* frame, Py_ssize_t size, object last, bint 
     """Mirror a container of `size` members by a copy, with `last` for its open child or pending scalar; `is_placed`: that
     is one of the members."""
     cdef object copy
-    mirror.serial = frame.serial
     mirror.synced = size - is_placed
     if frame.is_object:
         copy = PyDict_Copy(frame.container) if mirror.synced else {}
         if last is not NOTHING:
             PyDict_SetItem(<PyObject*>copy, frame.key, <PyObject*>last)
-            if not is_placed:
-                _note_extra(mirror, frame, PyDict_GET_SIZE(<PyObject*>copy) - size)
     elif mirror.synced:
         copy = PyList_GetSlice(frame.container, 0, size)
         if is_placed:
@@ -332,21 +330,20 @@ cdef int _copy(Mirror* mirror, Frame* frame, Py_ssize_t size, object last, bint 
             (<list>copy).append(last)
     else:
         copy = [] if last is NOTHING else [last]
-    mirror.size = _size(<PyObject*>copy, frame.is_object)
     Py_INCREF(<PyObject*>copy)
     mirror.copy = <PyObject*>copy
     return 0
 
 
-cdef int _bring_up(Mirror* mirror, Frame* frame, Py_ssize_t size, object last, bint is_placed) except -1:
-    """Bring the copy of a container of `size` members up to date."""
+cdef int _bring_up(Mirror* mirror, Frame* frame, Py_ssize_t size, PyObject* extra, object last, bint is_placed) except -1:
+    """Bring the copy of a container of `size` members up to date; `extra` is a name in it that was not final."""
     cdef PyObject* copy = mirror.copy
     cdef PyObject* key
     cdef PyObject* value
     cdef Py_ssize_t final = size - is_placed
     cdef Py_ssize_t i = mirror.synced
-    cdef Py_ssize_t wanted = size + (last is not NOTHING and not is_placed)
-    if is_placed and i == final and mirror.extra == NULL and ts_has_at(copy, i, <PyObject*>last):
+    cdef Py_ssize_t wanted
+    if is_placed and i == final and extra == NULL and ts_has_at(copy, i, <PyObject*>last):
         return 0
     if not frame.is_object:
         while i < final:
@@ -357,27 +354,23 @@ cdef int _bring_up(Mirror* mirror, Frame* frame, Py_ssize_t size, object last, b
         if last is not NOTHING and (i == PyList_GET_SIZE(copy) or PyList_GET_ITEM(copy, i) != <PyObject*>last):
             Py_INCREF(<PyObject*>last)
             ts_list_put(copy, i, <PyObject*>last)
+        wanted = final + (last is not NOTHING)
         if PyList_GET_SIZE(copy) > wanted:
             PyList_SetSlice(copy, wanted, PyList_GET_SIZE(copy), NULL)
     else:
-        if mirror.extra != NULL:
+        if extra != NULL:
             if i < final:
                 PyDict_Next(frame.container, &i, &key, &value)
                 i -= 1
             else:
                 key = NULL if last is NOTHING else frame.key
-            if key != mirror.extra:
-                ts_discard(copy, mirror.extra)
-            Py_CLEAR(mirror.extra)
+            if key != extra:
+                ts_discard(copy, extra)
         while i < final and PyDict_Next(frame.container, &i, &key, &value):
             PyDict_SetItem(copy, key, value)
         if last is not NOTHING:
             PyDict_SetItem(copy, frame.key, <PyObject*>last)
-            if not is_placed:
-                _note_extra(mirror, frame, PyDict_GET_SIZE(copy) - size)
-        wanted = PyDict_GET_SIZE(copy)
     mirror.synced = final
-    mirror.size = wanted
     return 0
 
 
@@ -389,14 +382,6 @@ cdef int _put(Mirror* mirror, Frame* frame, PyObject* value) except -1:
         Py_INCREF(value)
         ts_list_put(mirror.copy, mirror.synced, value)
     return 0
-
-
-cdef inline void _note_extra(Mirror* mirror, Frame* frame, Py_ssize_t added) noexcept:
-    if added:
-        mirror.extra = frame.key
-        Py_INCREF(frame.key)
-    else:  # a value that is there is hidden by the pending one
-        mirror.serial = 0
 
 
 cdef tuple _longer(PyObject* path, Py_ssize_t size, object step):
@@ -659,6 +644,8 @@ cdef class StreamingJsonParser:
     cdef Py_ssize_t _hidden
     cdef Py_ssize_t _outer
     cdef Frame[FRAMES] _first_frames
+    cdef PyObject* _paths[PATHS]
+    cdef Py_ssize_t _path_count  # so many of them, from the outermost container's, are known
 
     # the open string, or token
     cdef unsigned char* _buffer
@@ -695,7 +682,6 @@ cdef class StreamingJsonParser:
     cdef object _shown
     cdef View[2] _views
     cdef int _latest  # which of them
-    cdef Py_ssize_t _serial
     cdef bint _dirty
     cdef Py_ssize_t _credit
     cdef Py_ssize_t _error_offset  # -1 without one
@@ -733,8 +719,10 @@ cdef class StreamingJsonParser:
         while self._depth:
             self._depth -= 1
             Py_XDECREF(self._frames[self._depth].key)
-            Py_XDECREF(self._frames[self._depth].path)
             Py_XDECREF(self._frames[self._depth].container)
+        while self._path_count:
+            self._path_count -= 1
+            Py_DECREF(self._paths[self._path_count])
         if self._frames != self._first_frames:
             PyMem_Free(self._frames)
         self._drop_view(&self._views[0])
@@ -929,8 +917,11 @@ cdef class StreamingJsonParser:
     cdef object _renew(self, Py_ssize_t levels, bint is_open_string, object last):
         """A snapshot of the open containers; `last` is the pending scalar, if one shows."""
         cdef View* view = &self._views[self._latest]
+        cdef Frame* frame = &self._frames[levels - 1]
         cdef Py_ssize_t level, kept
+        cdef PyObject* extra
         cdef bint is_placed = is_open_string
+        cdef bint is_pending = last is not NOTHING
         cdef bint is_shown = view.levels and ts_is_held_by(view.mirrors[0].copy, 2)
         if not is_shown or view.mirrors[0].copy != <PyObject*>self._shown:  # somebody has the newest
             is_shown = False
@@ -943,6 +934,8 @@ cdef class StreamingJsonParser:
                 self._cut_view(&self._views[1 - self._latest], 0)
                 Py_CLEAR(self._views[1 - self._latest].text)
         self._cut_view(view, kept)
+        extra = view.extra
+        view.extra = NULL
         try:
             if is_open_string:
                 last = self._text(view, kept == levels)
@@ -950,40 +943,60 @@ cdef class StreamingJsonParser:
                 Py_CLEAR(view.text)
             while view.levels < levels:
                 view.mirrors[view.levels].copy = NULL
-                view.mirrors[view.levels].extra = NULL
                 view.levels += 1
+            view.same = levels
             for level in range(levels - 1, kept - 1, -1):
                 _copy(&view.mirrors[level], &self._frames[level], self._members(level), last, is_placed)
+                if self._frames[level].is_repeated:
+                    view.same = level
                 last = <object>view.mirrors[level].copy
                 is_placed = True
             if kept:  # what is further out has not changed since: what was open in it still is
-                _bring_up(&view.mirrors[kept - 1], &self._frames[kept - 1], self._members(kept - 1), last, is_placed)
+                _bring_up(
+                    &view.mirrors[kept - 1], &self._frames[kept - 1], self._members(kept - 1), extra, last, is_placed
+                )
+            view.size = _size(view.mirrors[levels - 1].copy, frame.is_object)
+            if is_pending and frame.is_object:
+                if view.size == view.mirrors[levels - 1].synced:  # a value that is there is hidden by the pending one
+                    view.same = min(view.same, levels - 1)
+                else:
+                    view.extra = frame.key
+                    Py_INCREF(frame.key)
         except:
             self._cut_view(view, 0)
             if is_shown:
                 self._shown = NOTHING  # the credit is not spent: the next one is fresh
             raise
+        finally:
+            Py_XDECREF(extra)
         return <object>view.mirrors[0].copy
 
     cdef Py_ssize_t _own_levels(self, View* view, Py_ssize_t levels, Py_ssize_t references) noexcept:
         """The number of the outer levels that can be seen through this view alone, and are as it left them."""
         cdef Mirror* mirror
-        cdef Frame* frame
         cdef PyObject* parent = NULL
-        cdef Py_ssize_t level, place = 0
-        for level in range(min(view.levels, levels)):
+        cdef Py_ssize_t level, place = 0, size
+        levels = min(view.same, levels)
+        for level in range(levels):
             mirror = &view.mirrors[level]
-            frame = &self._frames[level]
-            if mirror.serial == 0 or mirror.serial != frame.serial:
+            if not ts_is_held_by(mirror.copy, references):
                 return level
-            if not ts_is_held_by(mirror.copy, references) or mirror.size != _size(mirror.copy, frame.is_object):
+            size = mirror.synced + 1 if level < view.levels - 1 else view.size
+            if size != _size(mirror.copy, not PyList_CheckExact(mirror.copy)):
                 return level
             if parent != NULL and not ts_has_at(parent, place, mirror.copy):
                 return level
             references = 2  # of the parent and the mirror
             parent = mirror.copy
             place = mirror.synced
-        return min(view.levels, levels)
+        return levels
+
+    cdef inline void _forget_levels(self, Py_ssize_t levels) noexcept:
+        """The containers from this level on are not those that were mirrored."""
+        if self._views[0].same > levels:
+            self._views[0].same = levels
+        if self._views[1].same > levels:
+            self._views[1].same = levels
 
     cdef object _text(self, View* view, bint is_own):
         """The open string so far; that of the view grows where nobody else has it."""
@@ -1027,10 +1040,12 @@ cdef class StreamingJsonParser:
 
     cdef void _cut_view(self, View* view, Py_ssize_t levels) noexcept:
         """Let go of the levels from here on, from the inside: nothing that is freed is deep."""
+        if view.levels > levels:
+            Py_CLEAR(view.extra)
         while view.levels > levels:
             view.levels -= 1
-            Py_CLEAR(view.mirrors[view.levels].extra)
             Py_CLEAR(view.mirrors[view.levels].copy)
+        view.same = min(view.same, levels)
 
     cdef void _drop_view(self, View* view) noexcept:
         self._cut_view(view, 0)
@@ -1434,32 +1449,28 @@ cdef class StreamingJsonParser:
             Py_DECREF(value)
         if PyDict_GET_SIZE(frame.container) == size:
             self._duplicate_keys += 1
-            frame.serial = 0
+            frame.is_repeated = True
+            self._forget_levels(self._depth - 1)
         return 0
 
     cdef object _path(self, Py_ssize_t level):
         """The path of the container at a level, built once."""
-        cdef Py_ssize_t known = level
+        cdef Py_ssize_t known = self._path_count
         cdef tuple path
-        while known and self._frames[known].path == NULL:
-            known -= 1
-        if self._frames[known].path == NULL:
-            path = ROOT_PATH
+        while known <= level:
+            path = _longer(self._paths[known - 1], known - 1, self._step_in(known - 1)) if known else ROOT_PATH
             Py_INCREF(<PyObject*>path)
-            self._frames[known].path = <PyObject*>path
-        while known < level:
-            path = _longer(self._frames[known].path, known, self._step_in(known))
+            self._paths[known] = <PyObject*>path
             known += 1
-            Py_INCREF(<PyObject*>path)
-            self._frames[known].path = <PyObject*>path
-        return <object>self._frames[level].path
+            self._path_count = known
+        return <object>self._paths[level]
 
     cdef object _value_path(self):
         """The path of the value placed last."""
         if self._depth == 0:
             return ROOT_PATH
         self._path(self._depth - 1)
-        return _longer(self._frames[self._depth - 1].path, self._depth - 1, self._step_in(self._depth - 1))
+        return _longer(self._paths[self._depth - 1], self._depth - 1, self._step_in(self._depth - 1))
 
     cdef int _report(self, PyObject* value, bint is_string) except -1:
         """Report a value that has just been placed, and is final."""
@@ -1541,10 +1552,8 @@ cdef class StreamingJsonParser:
         frame = &self._frames[self._depth]
         frame.container = container
         frame.key = NULL
-        frame.path = NULL
         frame.is_object = is_object
-        self._serial += 1
-        frame.serial = self._serial
+        frame.is_repeated = False
         self._depth += 1
         if container != NULL:
             self._made = self._depth
@@ -1585,8 +1594,11 @@ cdef class StreamingJsonParser:
         self._dirty = True
         self._depth -= 1
         self._made = self._depth
+        self._forget_levels(self._depth)
+        if self._path_count > self._depth:
+            self._path_count -= 1
+            Py_DECREF(self._paths[self._path_count])
         Py_XDECREF(frame.key)
-        Py_XDECREF(frame.path)
         Py_DECREF(frame.container)
         if self._depth == 0:
             self._root_end = self._offset(p) + 1
