@@ -918,64 +918,54 @@ cdef class StreamingJsonParser:
         """A snapshot of the open containers; `last` is the pending scalar, if one shows."""
         cdef View* view = &self._views[self._latest]
         cdef Frame* frame = &self._frames[levels - 1]
-        cdef Py_ssize_t level, kept
-        cdef PyObject* extra
+        cdef Py_ssize_t level, kept, same = levels
         cdef bint is_placed = is_open_string
         cdef bint is_pending = last is not NOTHING
-        cdef bint is_shown = view.levels and ts_is_held_by(view.mirrors[0].copy, 2)
-        if not is_shown or view.mirrors[0].copy != <PyObject*>self._shown:  # somebody has the newest
-            is_shown = False
+        if view.levels and view.mirrors[0].copy == <PyObject*>self._shown and ts_is_held_by(view.mirrors[0].copy, 2):
+            self._shown = NOTHING  # if what follows fails nothing of it is shown; the credit is not spent then
+            if is_open_string and self._size > LONG_TEXT:  # the other one waits for somebody to hold this one
+                self._cut_view(&self._views[1 - self._latest], 0)
+                Py_CLEAR(self._views[1 - self._latest].text)
+        else:  # somebody has the newest
             self._latest = 1 - self._latest
             view = &self._views[self._latest]
         self._reserve_view(view, levels)
-        kept = self._own_levels(view, levels, 1 + is_shown)
-        if is_open_string and self._size > LONG_TEXT:
-            if is_shown:  # the other one waits for somebody to hold this one: not with a long text
-                self._cut_view(&self._views[1 - self._latest], 0)
-                Py_CLEAR(self._views[1 - self._latest].text)
+        kept = self._own_levels(view, levels)
         self._cut_view(view, kept)
-        extra = view.extra
-        view.extra = NULL
-        try:
-            if is_open_string:
-                last = self._text(view, kept == levels)
-            else:
-                Py_CLEAR(view.text)
-            while view.levels < levels:
-                view.mirrors[view.levels].copy = NULL
-                view.levels += 1
-            view.same = levels
-            for level in range(levels - 1, kept - 1, -1):
-                _copy(&view.mirrors[level], &self._frames[level], self._members(level), last, is_placed)
-                if self._frames[level].is_repeated:
-                    view.same = level
-                last = <object>view.mirrors[level].copy
-                is_placed = True
-            if kept:  # what is further out has not changed since: what was open in it still is
-                _bring_up(
-                    &view.mirrors[kept - 1], &self._frames[kept - 1], self._members(kept - 1), extra, last, is_placed
-                )
-            view.size = _size(view.mirrors[levels - 1].copy, frame.is_object)
-            if is_pending and frame.is_object:
-                if view.size == view.mirrors[levels - 1].synced:  # a value that is there is hidden by the pending one
-                    view.same = min(view.same, levels - 1)
-                else:
-                    view.extra = frame.key
-                    Py_INCREF(frame.key)
-        except:
-            self._cut_view(view, 0)
-            if is_shown:
-                self._shown = NOTHING  # the credit is not spent: the next one is fresh
-            raise
-        finally:
-            Py_XDECREF(extra)
+        view.same = 0  # until it is done
+        if is_open_string:
+            last = self._text(view, kept == levels)
+        else:
+            Py_CLEAR(view.text)
+        while view.levels < levels:
+            view.mirrors[view.levels].copy = NULL
+            view.levels += 1
+        for level in range(levels - 1, kept - 1, -1):
+            _copy(&view.mirrors[level], &self._frames[level], self._members(level), last, is_placed)
+            if self._frames[level].is_repeated:
+                same = level
+            last = <object>view.mirrors[level].copy
+            is_placed = True
+        if kept:  # what is further out has not changed since: what was open in it still is
+            _bring_up(
+                &view.mirrors[kept - 1], &self._frames[kept - 1], self._members(kept - 1), view.extra, last, is_placed
+            )
+            Py_CLEAR(view.extra)
+        view.size = _size(view.mirrors[levels - 1].copy, frame.is_object)
+        if is_pending and frame.is_object:
+            if view.size != view.mirrors[levels - 1].synced:
+                view.extra = frame.key
+                Py_INCREF(frame.key)
+            elif same == levels:  # a value that is there is hidden by the pending one
+                same -= 1
+        view.same = same
         return <object>view.mirrors[0].copy
 
-    cdef Py_ssize_t _own_levels(self, View* view, Py_ssize_t levels, Py_ssize_t references) noexcept:
+    cdef Py_ssize_t _own_levels(self, View* view, Py_ssize_t levels) noexcept:
         """The number of the outer levels that can be seen through this view alone, and are as it left them."""
         cdef Mirror* mirror
         cdef PyObject* parent = NULL
-        cdef Py_ssize_t level, place = 0, size
+        cdef Py_ssize_t level, place = 0, references = 1, size
         levels = min(view.same, levels)
         for level in range(levels):
             mirror = &view.mirrors[level]
@@ -1546,7 +1536,9 @@ cdef class StreamingJsonParser:
             state = AFTER_VALUE[state]
             is_reported = self._reports and not self._hidden and self._depth <= REPORT_DEPTH
         if self._depth:
-            self._frames[self._depth - 1].state = state
+            frame = &self._frames[self._depth - 1]
+            frame.state = state
+            self._outer += _size(frame.container, frame.is_object) + 1 if container != NULL else 2
         else:
             self._prose = False
         frame = &self._frames[self._depth]
@@ -1557,8 +1549,6 @@ cdef class StreamingJsonParser:
         self._depth += 1
         if container != NULL:
             self._made = self._depth
-        if self._depth > 1:
-            self._outer += self._members(self._depth - 2) + 1
         if is_reported:
             self._add_change(SET, self._path(self._depth - 1), PyDict_New() if is_object else PyList_New(0))
         return OBJECT_FIRST if is_object else ARRAY_FIRST
@@ -1604,7 +1594,7 @@ cdef class StreamingJsonParser:
             self._root_end = self._offset(p) + 1
             return END
         frame = &self._frames[self._depth - 1]
-        self._outer -= self._members(self._depth - 1) + 1
+        self._outer -= _size(frame.container, frame.is_object) + 1
         return frame.state
 
     cdef int _grow_frames(self) except -1:
