@@ -682,6 +682,7 @@ cdef class StreamingJsonParser:
     cdef object _shown
     cdef View[2] _views
     cdef int _latest  # which of them
+    cdef Py_ssize_t _lowest  # the containers from this level on are not those of the last snapshot
     cdef bint _dirty
     cdef Py_ssize_t _credit
     cdef Py_ssize_t _error_offset  # -1 without one
@@ -921,6 +922,9 @@ cdef class StreamingJsonParser:
         cdef Py_ssize_t level, kept, same = levels
         cdef bint is_placed = is_open_string
         cdef bint is_pending = last is not NOTHING
+        for level in range(2):
+            self._views[level].same = min(self._views[level].same, self._lowest)
+        self._lowest = levels
         if view.levels and view.mirrors[0].copy == <PyObject*>self._shown and ts_is_held_by(view.mirrors[0].copy, 2):
             self._shown = NOTHING  # if what follows fails nothing of it is shown; the credit is not spent then
             if is_open_string and self._size > LONG_TEXT:  # the other one waits for somebody to hold this one
@@ -980,13 +984,6 @@ cdef class StreamingJsonParser:
             parent = mirror.copy
             place = mirror.synced
         return levels
-
-    cdef inline void _forget_levels(self, Py_ssize_t levels) noexcept:
-        """The containers from this level on are not those that were mirrored."""
-        if self._views[0].same > levels:
-            self._views[0].same = levels
-        if self._views[1].same > levels:
-            self._views[1].same = levels
 
     cdef object _text(self, View* view, bint is_own):
         """The open string so far; that of the view grows where nobody else has it."""
@@ -1440,7 +1437,7 @@ cdef class StreamingJsonParser:
         if PyDict_GET_SIZE(frame.container) == size:
             self._duplicate_keys += 1
             frame.is_repeated = True
-            self._forget_levels(self._depth - 1)
+            self._lowest = min(self._lowest, self._depth - 1)
         return 0
 
     cdef object _path(self, Py_ssize_t level):
@@ -1527,7 +1524,8 @@ cdef class StreamingJsonParser:
         else:
             if state == OBJECT_COLON or state == ARRAY_COMMA:
                 self._begin_value(state, self._offset(p))
-            if self._depth and self._members(self._depth - 1) == 0:
+            frame = &self._frames[self._depth - 1]
+            if self._depth and (frame.container == NULL or _size(frame.container, frame.is_object) == 0):
                 self._dirty = True
             else:
                 container = PyDict_New() if is_object else PyList_New(0)
@@ -1584,7 +1582,8 @@ cdef class StreamingJsonParser:
         self._dirty = True
         self._depth -= 1
         self._made = self._depth
-        self._forget_levels(self._depth)
+        if self._lowest > self._depth:
+            self._lowest = self._depth
         if self._path_count > self._depth:
             self._path_count -= 1
             Py_DECREF(self._paths[self._path_count])
