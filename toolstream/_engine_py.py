@@ -33,11 +33,15 @@ import codecs
 import re
 import sys
 from itertools import islice
-from json.decoder import scanstring  # type: ignore[attr-defined]
 from typing import Any, NoReturn
 
 from toolstream import _rules as rules
 from toolstream._json_types import MISSING, JsonChange, JsonDeviation, JsonPath, JsonValue
+
+try:
+    from _json import scanstring  # json's own, without the rest of json
+except ImportError:
+    from json.decoder import scanstring  # type: ignore[attr-defined,no-redef]
 
 __all__ = ["JsonTracker", "StreamingJsonParser", "scan_bytes"]
 
