@@ -272,13 +272,20 @@ static void ts_decode_at(PyObject *text, Py_ssize_t i, const unsigned char *p, P
 #undef TS_DECODE
 }
 
+/* The str of n bytes of ASCII. */
+static inline PyObject *ts_ascii(const unsigned char *p, Py_ssize_t n) {
+    PyObject *text = PyUnicode_New(n, 0x7F);
+    if (text && n) memcpy(PyUnicode_1BYTE_DATA(text), p, (size_t)n);
+    return text;
+}
+
 /* The str of n bytes of valid UTF-8. */
 static PyObject *ts_decode(const unsigned char *p, Py_ssize_t n) {
     Py_UCS4 widest = ts_widest(p, n);
-    PyObject *text = PyUnicode_New(widest == 0x7F ? n : ts_characters(p, p + n), widest);
-    if (!text) return NULL;
-    if (widest > 0x7F) ts_decode_at(text, 0, p, n);
-    else if (n) memcpy(PyUnicode_1BYTE_DATA(text), p, (size_t)n);
+    PyObject *text;
+    if (widest == 0x7F) return ts_ascii(p, n);
+    text = PyUnicode_New(ts_characters(p, p + n), widest);
+    if (text) ts_decode_at(text, 0, p, n);
     return text;
 }
 
@@ -555,6 +562,13 @@ static inline int ts_list_put(PyObject *list, Py_ssize_t i, PyObject *item) {
     return 0;
 }
 
+/* Set a member; takes over the reference to the value, also where it fails. */
+static inline int ts_dict_put(PyObject *dict, PyObject *key, PyObject *value) {
+    int failed = PyDict_SetItem(dict, key, value);
+    Py_DECREF(value);
+    return failed;
+}
+
 /* Whether exactly so many references to an object exist. Where that cannot be known the answer is no. */
 static inline int ts_is_held_by(PyObject *o, Py_ssize_t count) {
 #if defined(PYPY_VERSION) || defined(Py_GIL_DISABLED)
@@ -730,36 +744,49 @@ static inline PyObject *ts_text_changes(PyObject **kept, PyObject *kind, PyObjec
     return list;
 }
 
-/* Names of members that came before. One entry for each hash: a newer name takes the place of an older one. */
+/* Names of members that came before, all ASCII. One entry for each hash: a newer name takes the place of an older one. */
 #define TS_NAMES 1024
-static PyObject *ts_names[TS_NAMES];
+static struct {
+    uint64_t first, last; /* bytes: with the length they say all of a name of up to 16 */
+    PyObject *name;
+} ts_names[TS_NAMES];
 
 /* A member's name of n bytes of valid UTF-8: a new reference. */
 static inline PyObject *ts_name(const unsigned char *p, Py_ssize_t n) {
-    uint64_t first = 0, last = 0;
-    PyObject *name, **entry;
 #if !defined(Py_GIL_DISABLED)
     if (n > 0 && n <= 64) {
+        uint64_t first, last, hash;
+        PyObject *name;
+        Py_ssize_t entry;
         if (n >= 8) {
             memcpy(&first, p, 8);
             memcpy(&last, p + n - 8, 8);
+        } else if (n >= 4) {
+            uint32_t head, tail;
+            memcpy(&head, p, 4);
+            memcpy(&tail, p + n - 4, 4);
+            first = head;
+            last = tail;
         } else {
-            Py_ssize_t i;
-            for (i = 0; i < n; i++) first = first << 8 | p[i];
+            first = p[0];
+            last = (uint64_t)p[n >> 1] << 8 | p[n - 1];
         }
-        first = (first ^ (last << 13 | last >> 51) ^ (uint64_t)n) * 0x9E3779B97F4A7C15u;
-        entry = &ts_names[first >> 54];
-        name = *entry;
-        if (name && PyUnicode_GET_LENGTH(name) == n && memcmp(PyUnicode_1BYTE_DATA(name), p, (size_t)n) == 0) {
+        hash = (first ^ (last << 13 | last >> 51) ^ (uint64_t)n) * 0x9E3779B97F4A7C15u;
+        entry = (Py_ssize_t)(hash >> 54);
+        name = ts_names[entry].name;
+        if (name && ts_names[entry].first == first && ts_names[entry].last == last && PyUnicode_GET_LENGTH(name) == n &&
+            (n <= 16 || memcmp(PyUnicode_1BYTE_DATA(name), p, (size_t)n) == 0)) {
             Py_INCREF(name);
             return name;
         }
         name = ts_decode(p, n);
         if (name && PyUnicode_IS_ASCII(name)) {
-            PyObject *old = *entry;
+            PyObject *old = ts_names[entry].name;
             PyObject_Hash(name);
             Py_INCREF(name);
-            *entry = name;
+            ts_names[entry].first = first;
+            ts_names[entry].last = last;
+            ts_names[entry].name = name;
             Py_XDECREF(old);
         }
         return name;

@@ -111,6 +111,7 @@ cdef extern from "_engine_c.h":
     int ts_utf8_length(const unsigned char* p, const unsigned char* end) noexcept nogil
     const unsigned char* ts_utf8_run(const unsigned char* p, const unsigned char* end) noexcept nogil
     PyObject* ts_decode(const unsigned char* p, Py_ssize_t n) except NULL
+    PyObject* ts_ascii(const unsigned char* p, Py_ssize_t n) except NULL
     object ts_text "ts_decode"(const unsigned char* p, Py_ssize_t n)
     unsigned int ts_read(int kind, const void* data, Py_ssize_t i) noexcept nogil
     Py_ssize_t ts_encode(int kind, const void* data, Py_ssize_t i, Py_ssize_t n, unsigned char* out, Py_ssize_t* size) noexcept nogil
@@ -119,6 +120,7 @@ cdef extern from "_engine_c.h":
     int ts_number(const unsigned char* p, const unsigned char* end, const unsigned char** stop, PyObject** value) noexcept
     int ts_list_append(PyObject* list, PyObject* item) except -1
     int ts_list_put(PyObject* list, Py_ssize_t i, PyObject* item) except -1
+    int ts_dict_put(PyObject* dict, PyObject* key, PyObject* value) except -1
     bint ts_may_change(PyObject* text) noexcept
     int ts_make_room(PyObject** text, Py_ssize_t* room) except -1
     object ts_longer_text(
@@ -726,12 +728,13 @@ cdef class StreamingJsonParser:
             Py_DECREF(self._paths[self._path_count])
         if self._frames != self._first_frames:
             PyMem_Free(self._frames)
-        self._drop_view(&self._views[0])
-        self._drop_view(&self._views[1])
+        self._drop_views()
         Py_XDECREF(self._kept[0])
         Py_XDECREF(self._kept[1])
-        PyMem_Free(self._buffer)
-        PyMem_Free(self._scratch)
+        if self._buffer != NULL:
+            PyMem_Free(self._buffer)
+        if self._scratch != NULL:
+            PyMem_Free(self._scratch)
 
     @cython.critical_section
     def append(self, piece, /):
@@ -815,8 +818,7 @@ cdef class StreamingJsonParser:
         elif value is NOTHING:
             value = self._root
             if self._root_end >= 0:
-                self._drop_view(&self._views[0])
-                self._drop_view(&self._views[1])
+                self._drop_views()
         if is_open_string:
             self._joined = self._size
         self._credit -= cost
@@ -1033,6 +1035,12 @@ cdef class StreamingJsonParser:
             view.levels -= 1
             Py_CLEAR(view.mirrors[view.levels].copy)
         view.same = min(view.same, levels)
+
+    cdef inline void _drop_views(self) noexcept:
+        cdef int number
+        for number in range(2):
+            if self._views[number].mirrors != NULL:
+                self._drop_view(&self._views[number])
 
     cdef void _drop_view(self, View* view) noexcept:
         self._cut_view(view, 0)
@@ -1315,18 +1323,24 @@ cdef class StreamingJsonParser:
                     frame = &self._frames[self._depth - 1]
                     Py_XDECREF(frame.key)
                     frame.key = value
+                    p = q + 1
                     state = OBJECT_COLON
+                    if p < end and p[0] == c':':
+                        p += 1
+                        state = OBJECT_VALUE
+                        if p < end and p[0] == c' ':
+                            p += 1
                 else:
                     if state == OBJECT_COLON or state == ARRAY_COMMA:
                         self._begin_value(state, self._offset(p))
-                    value = ts_decode(p + 1, q - p - 1)
+                    value = ts_ascii(p + 1, q - p - 1) if self._is_ascii else ts_decode(p + 1, q - p - 1)
                     self._place(value)
                     state = AFTER_VALUE[state]
                     if state == END:
                         self._root_end = self._offset(q) + 1
                     if self._reports:
                         self._report(value, True)
-                p = q + 1
+                    p = q + 1
             elif kind == TS_COMMA:
                 if state == OBJECT_COMMA:
                     state = OBJECT_KEY
@@ -1340,6 +1354,8 @@ cdef class StreamingJsonParser:
                     else:
                         self._repair(self._offset(p), EXTRA_COMMA)
                 p += 1
+                if p < end and p[0] == c' ':
+                    p += 1
             elif kind == TS_COLON:
                 if state == OBJECT_COLON:
                     state = OBJECT_VALUE
@@ -1430,10 +1446,7 @@ cdef class StreamingJsonParser:
         if not frame.is_object:
             return ts_list_append(frame.container, value)
         size = PyDict_GET_SIZE(frame.container)
-        try:
-            PyDict_SetItem(frame.container, frame.key, value)
-        finally:
-            Py_DECREF(value)
+        ts_dict_put(frame.container, frame.key, value)
         if PyDict_GET_SIZE(frame.container) == size:
             self._duplicate_keys += 1
             frame.is_repeated = True
@@ -1776,10 +1789,7 @@ cdef class StreamingJsonParser:
             else:
                 frame = &self._frames[self._depth - 1]
                 if frame.is_object:
-                    try:
-                        PyDict_SetItem(frame.container, frame.key, value)
-                    finally:
-                        Py_DECREF(value)
+                    ts_dict_put(frame.container, frame.key, value)
                 else:
                     Py_DECREF(PyList_GET_ITEM(frame.container, PyList_GET_SIZE(frame.container) - 1))
                     PyList_SET_ITEM(frame.container, PyList_GET_SIZE(frame.container) - 1, value)
