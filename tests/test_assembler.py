@@ -405,6 +405,14 @@ def test_another_value_refuses_the_call(cut):
         assert found == [(code, 0)]
 
 
+@pytest.mark.parametrize("changes", [False, True])
+def test_another_value_conflicts_only_if_its_own_delta_repeats_the_id(changes):
+    first, again, other = call(0, "a", "f", "1"), call(0, "a", arguments="1"), call(0, arguments='{"x":1}')
+    completion = done(first, again, other, changes=changes)
+    assert codes(completion) == [("args_concatenated", 0)]
+    assert completion.calls[0].recovered == [11, {"x": 1}]
+
+
 def test_all_values_are_recovered():
     got, found = one('{"a":1}{"b":2} [3] 4 "five" null {"a":1}')
     assert got.recovered == [{"a": 1}, {"b": 2}, [3], 4, "five", None, {"a": 1}]

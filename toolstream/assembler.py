@@ -375,6 +375,8 @@ class Assembler:
             if parser.complete:
                 self._finish_value(call)
         else:
+            if call._odd is not None:
+                call._odd.same_id = False
             self._deviate(call, parser, text, None)
 
     def replace(self, call: ToolCall, text: str) -> None:
