@@ -4,17 +4,19 @@ import os
 import statistics
 import subprocess
 import sys
-import time
 from pathlib import Path
+from resource import RUSAGE_CHILDREN, getrusage
 
 from common import BACKENDS, library
 
 
 def process(statement: str) -> float:
+    """Seconds of CPU time, which leaves out what a shared machine gives to others; alone on one it is the clock's."""
     environment = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
-    start = time.perf_counter()
+    before = getrusage(RUSAGE_CHILDREN)
     subprocess.run([sys.executable, "-c", statement], check=True, env=environment)
-    return time.perf_counter() - start
+    after = getrusage(RUSAGE_CHILDREN)
+    return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
 
 
 def import_costs(rounds: int = 20) -> dict[str, float]:
@@ -35,6 +37,10 @@ def import_costs(rounds: int = 20) -> dict[str, float]:
     return {name: statistics.median(row) - bare for name, row in times.items()}
 
 
+def allowed(costs: dict[str, float]) -> float:
+    return 1.5 * costs["json"] + 10
+
+
 class Import:
     params = (BACKENDS,)
     param_names = ("backend",)
@@ -50,11 +56,14 @@ class Import:
 
     track_import.unit = "ms"
 
+    def track_share_of_allowed(self, backend):
+        costs = import_costs()
+        return costs["toolstream"] / allowed(costs)
+
 
 if __name__ == "__main__":
     os.chdir(Path(__file__).parent.parent)
     costs = import_costs()
-    allowed = 1.5 * costs["json"] + 10
     print(f"import json {costs['json']:.1f} ms, import toolstream {costs['toolstream']:.1f} ms", end=", ")
-    print(f"allowed {allowed:.1f} ms; with every name {costs['everything']:.1f} ms")
-    sys.exit(costs["toolstream"] > allowed)
+    print(f"allowed {allowed(costs):.1f} ms; with every name {costs['everything']:.1f} ms")
+    sys.exit(costs["toolstream"] > allowed(costs))
