@@ -158,6 +158,19 @@ def test_what_bedrock_runs_itself_is_not_for_the_client():
     }
 
 
+def test_results_of_tools_come_back_with_their_integers_exact():
+    big = 10**30
+    events = [
+        {"contentBlockStart": {"contentBlockIndex": 0, "start": {"toolResult": {"toolUseId": "t", "n": [big]}}}},
+        delta(0, toolResult=[{"json": {"n": big}}]),
+        delta(1, citation={"place": {"n": big}}, text="so"),
+        start(2, input={"n": big}),
+    ]
+    done = run("bedrock-converse", map(frame, events))
+    assert repr(done.message()).count(str(big)) == 4
+    assert done.calls[0].arguments == {"n": big}
+
+
 def test_a_budget_that_ends_inside_a_call():
     done = run("bedrock-converse", [FIRST, start(0), fragment(0, '{"q": "te'), finish("max_tokens"), METADATA])
     assert brief(done) == [("lookup", None, "incomplete", False)]

@@ -145,6 +145,23 @@ def test_exact_numbers_and_key_order() -> None:
     assert call.arguments["z"] == 12345678901234567890123
 
 
+def test_exact_numbers_wherever_they_stand() -> None:
+    big = 10**30
+    streamed = called("g", partialArgs=[{"jsonPath": "$.n", "numberValue": big}], willContinue=True)
+    python_spelled = {"function_call": {"name": "h", "args": {"n": big}}}
+    events = [
+        event(streamed),
+        event(called(args={"m": big})),
+        event(python_spelled),
+        event({"executableCode": [big]}),
+        STOP,
+    ]
+    pieces = [f"data: {json.dumps(one)}\n\n".encode() for one in events]
+    completion = run("gemini", pieces)
+    assert [call.arguments for call in completion.calls] == [{"n": big, "m": big}, {"n": big}]
+    assert completion.message()["parts"][-1] == {"executableCode": [big]}
+
+
 def test_arguments_in_a_part_without_a_name_go_to_the_call_before() -> None:
     completion = gemini(event(called("f")), event(called(args={"x": 1})), STOP)
     assert brief(completion) == [("f", {"x": 1}, "complete", True)]

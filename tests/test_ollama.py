@@ -6,6 +6,8 @@ import pytest
 from protocol_helpers import as_objects, brief, codes, run, state
 from transport_helpers import cuttings
 
+from toolstream import Limits, ToolCallStream
+
 
 def line(done=False, **message):
     return {"model": "m", "created_at": "t", "message": {"role": "assistant", "content": "", **message}, "done": done}
@@ -150,3 +152,42 @@ def test_what_is_unknown_or_of_a_wrong_type_is_ignored():
     done = run("ollama", events)
     assert [(c.id, c.index) for c in done.calls] == [("a", None)]
     assert codes(done) == [("index_type", 0)]
+
+
+def test_a_call_without_anything_to_report_is_the_same_in_short_as_step_by_step():
+    """A limit on calls that is never reached takes the long way."""
+    whole = {"q": "x", "n": 1, "yes": True, "none": None}
+    values = [
+        whole,
+        {},
+        {"q": "a\\b"},
+        {"q": "\0"},
+        {"q": "\ud800"},
+        {"q": 1.5},
+        {"q": [1]},
+        {"q": 10**30},
+        [1],
+        "{}",
+        None,
+    ]
+    entries = [entry(arguments=value, id=f"i{number}") for number, value in enumerate(values)]
+    entries += [entry(arguments=whole, id=id) for id in (None, "", "null", 7, "i0", "new")]
+    entries += [entry(name, arguments=whole, id=f"n{number}") for number, name in enumerate((None, "", "null", 7))]
+    entries += [
+        entry(arguments=whole, id=f"x{number}", index=index) for number, index in enumerate((0, "1", 2.5, None))
+    ]
+    events = [*(line(tool_calls=[one]) for one in entries), line(tool_calls=entries), END, line(tool_calls=entries[:2])]
+
+    def read(**options):
+        stream = ToolCallStream("ollama", new_id=iter(map(str, range(100))).__next__, **options)
+        seen = [event.to_dict() for piece in events for event in stream.feed(piece)]
+        return [*seen, *(event.to_dict() for event in stream.close())], stream.completion.message()
+
+    for options in ({}, {"strict": True}):
+        assert repr(read(**options)) == repr(read(**options, limits=Limits(max_calls=1000)))
+
+
+def test_what_a_call_has_beside_its_arguments_goes_back_exactly():
+    odd = entry(arguments={}, id="c", signed={"n": 10**30})
+    done = run("ollama", [lines([line(content="a")]), lines([line(tool_calls=[odd])]), lines([END])])
+    assert repr(done.message()["tool_calls"][0]["signed"]) == repr({"n": 10**30})

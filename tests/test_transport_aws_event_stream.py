@@ -51,6 +51,37 @@ def test_a_frame_comes_with_its_last_byte():
     assert decoder.feed(data[-1:] + FRAMES[1][0][:20]) == [message]
 
 
+def test_the_only_frame_of_a_piece():
+    """The short way reads a whole and sound frame, or nothing at all."""
+    data, message = event("metadata", b'{"usage":{}}')
+    decoder = AwsEventStreamDecoder()
+    assert decoder.feed(data) == [message], "its headers are known from now on"
+    assert decoder.frame(data) == message
+    others = [
+        b"",
+        data[:8],
+        data[:-1],
+        data + b"\0",
+        data + data,
+        raw_frame(b"\x01a\x00", b""),
+        raw_frame(b"\x01", b""),
+    ]
+    others += [data[:at] + bytes([data[at] ^ 1]) + data[at + 1 :] for at in range(len(data))]
+    for other in others:
+        assert decoder.frame(other) is None
+    assert AwsEventStreamDecoder(max_size=len(data) - 1).frame(data) is None
+    assert decoder.frame(data) == message
+    decoder.feed(data[:20])
+    assert decoder.frame(data[20:]) is None
+    assert decoder.feed(data[20:]) == [message]
+    decoder.feed(b"\xff" * 40)
+    assert decoder.frame(data) is None, "it ends the search"
+    assert decoder.feed(data) == [message]
+    with pytest.raises(LimitExceededError):
+        decoder.feed(struct.pack(">II", 1 << 26, 0) + struct.pack(">I", crc32(struct.pack(">II", 1 << 26, 0))))
+    assert decoder.frame(data) is None
+
+
 def test_every_type_of_header():
     kinds = [
         (b"\x00", b"", True),

@@ -38,7 +38,7 @@ from toolstream._verdict import is_lossy, judge, judge_object, new_parser
 from toolstream.completion import CLIENT_KINDS, Completion, Status, ToolCall
 from toolstream.defects import DEFECTS, LOST
 from toolstream.errors import LimitExceededError
-from toolstream.identity import Again, AssemblerIdentity, assembler_index, sent_word
+from toolstream.identity import ABSENT, Again, AssemblerIdentity, assembler_index, sent_word
 from toolstream.types import (
     MISSING,
     Defect,
@@ -172,6 +172,7 @@ class Assembler:
         self._host_id = new_id
         self._bytes = 0  # of arguments, counted only if they are limited
         self._guarded = changes or self._limits.max_argument_bytes is not None
+        self._unlimited = not self._guarded and self._limits.max_calls is None and self._limits.max_depth != 0
         self.events: list[Event] = []
         """Those since the last `take`."""
         self._homes: dict[int, _Home] = {}
@@ -396,15 +397,15 @@ class Assembler:
 
         `normal`: it is this protocol's form, so `args_object` is not reported. The text is the object's JSON.
         """
-        value = self.exact(value)
         if not normal and call.status == "streaming":
             self.defect("args_object", call)
         if call.status != "streaming" or call._free_text:
-            self._append(call, dump(value), False)
+            self._append(call, dump(self.exact(value)), False)
             return
         odd: _Odd | None = call._odd
         if odd is None and normal and not call._buffer.length and self._whole_object(call, value):
             return
+        value = self.exact(value)
         if call._object is not None:
             self._read_object(call)
         odd = self._odd(call)
@@ -439,6 +440,33 @@ class Assembler:
         self.events.append(ToolCallDelta(call, text))
         self._finish_value(call)
         return True
+
+    def whole_call(self, value: Any, *, id: Any, name: Any, index: Any) -> ToolCall:
+        """A call that comes whole in one event: `open`, `whole` and `end` in one, and where there is nothing to report
+        without the steps between."""
+        home = self._homes.get(0) or self._home(0)
+        text = None
+        known = type(id) is type(name) is str and id not in ABSENT and name not in ABSENT and id not in home.ids
+        if known and self._unlimited and (index is None or type(index) is int) and not (home.finished or self._halves):
+            text = plain_text(value)
+        if text is None or "\\" in text:
+            call = self.open(None, id=id, name=name, index=index)
+            self.whole(call, value)
+            self.end(call)
+            return call
+        completion = self.completion
+        call = ToolCall(len(completion.calls), 0, index, "function", False)
+        completion.calls.append(call)
+        completion._must_answer = True
+        home.ids.add(id)
+        call.id = call._sent_id = id
+        call.name = name
+        call._buffer.append(text)
+        call._started = call._finished = call.executable = True
+        call.arguments = call._live = dict(value)
+        call.status = "complete"
+        self.events += (ToolCallStart(call), ToolCallDelta(call, text), ToolCallEnd(call))
+        return call
 
     def _read_object(self, call: ToolCall) -> None:
         """More comes for a call whose arguments came whole: now its text has to be read."""

@@ -27,12 +27,13 @@ from __future__ import annotations
 from collections import OrderedDict
 from collections.abc import Callable, Mapping
 from heapq import heappop, heappush
-from typing import Any, Literal, Protocol, TypeAlias, TypeGuard
+from typing import Any, Final, Literal, Protocol, TypeAlias, TypeGuard
 
 from toolstream._rules import is_blank
 from toolstream.types import MISSING
 
 __all__ = [
+    "ABSENT",
     "AssemblerIdentity",
     "ParserIdentity",
     "absent",
@@ -214,16 +215,19 @@ Route: TypeAlias = "tuple[Literal['call', 'open', 'wait', 'orphan'], Any, str | 
 """Where a delta goes: to the call, into a new one, into the text that waits for a header, or nowhere; and a defect."""
 
 
+ABSENT: Final = ("", "null")  # words that say nothing
+
+
 def absent(word: object) -> bool:
     """Whether an id, a name or an index says nothing: missing, null, empty, or the text `null`."""
-    return word is None or word == "" or word == "null"
+    return word is None or word in ABSENT
 
 
 def sent_word(word: object) -> str | None:
     """An id or a name as sent; `None` if it is absent or no text. Numbers are taken for ids by some servers."""
-    if absent(word):
-        return None
-    return word if isinstance(word, str) else str(word) if type(word) is int else None
+    if isinstance(word, str):
+        return None if word in ABSENT else word
+    return str(word) if type(word) is int else None
 
 
 def sent_index(index: object) -> int | None:

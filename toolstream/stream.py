@@ -107,7 +107,7 @@ class ToolCallStream:
         self._error: ToolStreamError | None = None
         self._framing: Framing | None = None
         self._decoder: Decoder | None = None
-        self._payload: Callable[[bytes], bytes | None] | None = None  # the decoder's short way, if it has one
+        self._payload: Callable[[bytes], bytes | None] = _nothing  # the decoder's short way, if it has one
         self._head = b""  # until the framing is recognised
         self._loads: Callable[[str], Any] = exact_loads
         self._strict_loads: Callable[[str | bytes], Any] = exact_loads  # may refuse what `_loads` reads
@@ -153,7 +153,7 @@ class ToolCallStream:
                 self._take(piece)
             elif type(piece) is bytes:
                 assembler.piece += 1
-                payload = None if self._payload is None else self._payload(piece)
+                payload = self._payload(piece)
                 if payload is None:
                     self._bytes(piece)
                 else:  # as `_json` has it
@@ -164,10 +164,10 @@ class ToolCallStream:
                     else:
                         source = self._source
                         source.text, source.value = payload, event
-                        if type(event) is dict and (len(event) > 1 or "choices" in event):
+                        if len(event) > 1 or "choices" in event:
                             self._feed(event)
                         else:
-                            self._value(event, None)
+                            self._event(event)
             elif type(piece) is dict and (len(piece) > 1 or "choices" in piece or _DELTA in piece):
                 assembler.piece += 1
                 self._feed(piece)
@@ -486,6 +486,10 @@ class ToolCallStream:
                 provider.feed(event)
         self._feed = provider.feed
         self._ready = self._max_pieces is None and not self._objects
+
+
+def _nothing(_: bytes) -> None:
+    """What a decoder without a short way finds."""
 
 
 def iter_events(pieces: Iterable[Any], provider: str | None = None, **options: Any) -> Iterator[Event]:

@@ -135,7 +135,7 @@ class BedrockConverse(BlockProvider):
                 value = self.assembler.exact(value)
                 self.block_for(index, "toolResult").append("content", value if isinstance(value, list) else [value])
             elif kind == "citation":
-                self.block_for(index, "text").append("citations", [value])
+                self.block_for(index, "text").append("citations", [self.assembler.exact(value)])
             elif kind == "image" and isinstance(value, dict) and isinstance(value.get("source"), dict):
                 self.block_for(index, "image").append("sources", [value["source"]])
 

@@ -90,7 +90,7 @@ class Gemini:
     """Reads events of generateContent, under their names on the wire or in Python's spelling (`function_call`)."""
 
     name = "gemini"
-    exact_numbers = True
+    exact_numbers = False
 
     def __init__(self, assembler: Assembler) -> None:
         self._assembler = assembler
@@ -148,7 +148,7 @@ class Gemini:
     def _part(self, candidate: _Candidate, part: dict[str, Any]) -> None:
         function_call = part.get("functionCall")
         if function_call is None and not _WIRE_NAMES.keys().isdisjoint(part):
-            part = _on_the_wire(part)
+            part = _on_the_wire(self._assembler.exact(part))
             function_call = part.get("functionCall")
         if function_call is not None and not isinstance(function_call, dict):
             part = _on_the_wire(plain(part))
@@ -169,7 +169,7 @@ class Gemini:
             if tool_call.get("args") is not None:
                 self._assembler.whole(call, tool_call["args"])
             self._assembler.end(call)
-        candidate.parts.append(_Part(part))
+        candidate.parts.append(_Part(self._assembler.exact(part)))
 
     def _text(self, candidate: _Candidate, text: str, part: dict[str, Any]) -> None:
         thought = part.get("thought") is True
@@ -227,7 +227,7 @@ class Gemini:
         """Arguments as an object; members of a call that is streamed otherwise."""
         if candidate.writer is not None:
             if isinstance(args, dict):
-                for key, value in args.items():
+                for key, value in self._assembler.exact(args).items():
                     candidate.writer.set((str(key),), _dump(value))
                 self._take(call, candidate.writer)
             else:
@@ -273,7 +273,7 @@ class Gemini:
         if isinstance(string, str):
             writer.append(steps, string, more=more, path=path)
         elif fields.get("numberValue") is not None:
-            writer.set(steps, _number(fields["numberValue"]), path)
+            writer.set(steps, _number(self._assembler.exact(fields)["numberValue"]), path)
         elif isinstance(fields.get("boolValue"), bool):
             writer.set(steps, "true" if fields["boolValue"] else "false", path)
         elif "nullValue" in fields:

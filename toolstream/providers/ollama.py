@@ -28,7 +28,7 @@ class Ollama:
     """One chat stream."""
 
     name = "ollama"
-    exact_numbers = True
+    exact_numbers = False
 
     def __init__(self, assembler: Assembler) -> None:
         self.assembler = assembler
@@ -60,16 +60,20 @@ class Ollama:
         function = entry.get("function")
         if not isinstance(function, dict):
             return
+        id, name, arguments = entry.get("id"), function.get("name"), function.get("arguments")
         index = function.get("index", entry.get("index"))
-        call = self.assembler.open(None, id=entry.get("id"), name=function.get("name"), index=index)
+        if isinstance(arguments, dict):
+            call = self.assembler.whole_call(arguments, id=id, name=name, index=index)
+        else:
+            call = self.assembler.open(None, id=id, name=name, index=index)
+            if isinstance(arguments, str):
+                self.assembler.append(call, arguments)
+            elif arguments is not None:
+                self.assembler.whole(call, arguments)
+            self.assembler.end(call)
         if not _NOT_EXTRA.issuperset(entry):
-            self.assembler.extras(call, {field: value for field, value in entry.items() if field not in _NOT_EXTRA})
-        arguments = function.get("arguments")
-        if isinstance(arguments, str):
-            self.assembler.append(call, arguments)
-        elif arguments is not None:
-            self.assembler.whole(call, arguments)
-        self.assembler.end(call)
+            fields = self.assembler.exact(entry).items()
+            self.assembler.extras(call, {field: value for field, value in fields if field not in _NOT_EXTRA})
 
     def message(self, choice: int = 0) -> dict[str, Any]:
         """The assistant's message. Calls have ids also where none was sent: a tool's answer may name them."""

@@ -42,13 +42,15 @@ class NdjsonDecoder(TextFraming):
         self.unterminated = False
 
     def payload(self, data: bytes) -> bytes | None:
-        """The only line in `data`, as bytes that may be no UTF-8, where that is all there is to read.
+        """The only line in `data`, as bytes that may be no UTF-8, where that is all there is to read and begins like an
+        object.
 
         A short cut like that of `SseDecoder`. `None`: nothing was read, `feed` is to be called.
         """
-        size = len(data)
-        if self._started and not self._pending and 0 < size <= self._short and data.find(b"\n") == size - 1:
-            return data[:-1]
+        if self._started and not self._pending and len(data) <= self._short:
+            line, end, rest = data.partition(b"\n")
+            if end and not rest and line[:1] == b"{":
+                return line
         return None
 
     def feed(self, data: bytes) -> list[str]:
