@@ -76,7 +76,7 @@ SHAPES = {
     "repairs": lambda n: fragments('{"a":"' + "\n" * n + '"}'),
     "single quotes": lambda n: fragments("{'a':'" + "x" * n + "'}"),
     "malformed": lambda n: fragments('{"a":' + "x " * (n // 2) + "}"),
-    "too deep": lambda n: fragments("[" * n, 2),
+    "too deep": lambda n: fragments("[" * (512 + n), 2),
     "escapes that look suspicious": lambda n: fragments('{"a":"' + "\\b" * (n // 2) + '"}', 2),
     "objects": lambda n: [call(0, "a", "f", {f"k{i}": i}) for i in range(n // 4)],
     "objects that grow": lambda n: [call(0, "a", "f", {"b": "x" * n}), *[call(0, "a", None, {"c": 1})] * (n // 4)],
