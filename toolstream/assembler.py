@@ -441,19 +441,16 @@ class Assembler:
         self._finish_value(call)
         return True
 
-    def whole_call(self, value: Any, *, id: Any, name: Any, index: Any) -> ToolCall:
-        """A call that comes whole in one event: `open`, `whole` and `end` in one, and where there is nothing to report
-        without the steps between."""
+    def whole_call(self, value: Any, *, id: Any, name: Any, index: Any) -> ToolCall | None:
+        """The short way for a call that comes whole in one event, where there is nothing to report: what `open`,
+        `whole` and `end` would do, without the steps between. `None`: nothing was done, take them."""
         home = self._homes.get(0) or self._home(0)
-        text = None
         known = type(id) is type(name) is str and id not in ABSENT and name not in ABSENT and id not in home.ids
-        if known and self._unlimited and (index is None or type(index) is int) and not (home.finished or self._halves):
-            text = plain_text(value)
-        if text is None or "\\" in text:
-            call = self.open(None, id=id, name=name, index=index)
-            self.whole(call, value)
-            self.end(call)
-            return call
+        if not known or not self._unlimited or home.finished or self._halves:
+            return None
+        text = plain_text(value)
+        if text is None or "\\" in text or not (index is None or type(index) is int):
+            return None
         completion = self.completion
         call = ToolCall(len(completion.calls), 0, index, "function", False)
         completion.calls.append(call)

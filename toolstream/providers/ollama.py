@@ -47,32 +47,33 @@ class Ollama:
             if content:
                 self.assembler.text(content)
             if isinstance(calls, list):
-                for call in map(plain, calls):  # an SDK's objects may stand inside of a dict
-                    if isinstance(call, dict):
-                        self._call(call)
+                for call in calls:
+                    self._call(call)
         if event.get("done") is True:
             word = event.get("done_reason")
             self.assembler.finish(word, _MEANINGS.get(word) if isinstance(word, str) else None)
             self.assembler.usage({k: v for k, v in event.items() if k.endswith(("_count", "_duration"))})
             self.assembler.end_mark()
 
-    def _call(self, entry: dict[str, Any]) -> None:
-        function = entry.get("function")
-        if not isinstance(function, dict):
-            return
+    def _call(self, entry: Any) -> None:
+        function = entry.get("function") if type(entry) is dict else None
+        if type(function) is not dict:
+            entry = plain(entry)  # an SDK's objects may stand inside of a dict
+            function = entry.get("function") if isinstance(entry, dict) else None
+            if not isinstance(function, dict):
+                return
         id, name, arguments = entry.get("id"), function.get("name"), function.get("arguments")
         index = function.get("index", entry.get("index"))
-        if isinstance(arguments, dict):
-            call = self.assembler.whole_call(arguments, id=id, name=name, index=index)
-        else:
+        call = self.assembler.whole_call(arguments, id=id, name=name, index=index)
+        if call is None:
             call = self.assembler.open(None, id=id, name=name, index=index)
             if isinstance(arguments, str):
                 self.assembler.append(call, arguments)
             elif arguments is not None:
-                self.assembler.whole(call, arguments)
+                self.assembler.whole(call, plain(arguments))
             self.assembler.end(call)
         if not _NOT_EXTRA.issuperset(entry):
-            fields = self.assembler.exact(entry).items()
+            fields = self.assembler.exact(plain(entry)).items()
             self.assembler.extras(call, {field: value for field, value in fields if field not in _NOT_EXTRA})
 
     def message(self, choice: int = 0) -> dict[str, Any]:
