@@ -559,6 +559,7 @@ def test_bedrock_images_are_whole(sources: list[Any], want: Any) -> None:
     got = message("bedrock-converse", begin, *(piece(source=source) for source in sources))
     assert got["content"] == [{"image": {"format": "png", "source": want}}]
     assert message("bedrock-converse", begin, piece(error={"message": "no"}))["content"] == []
+    assert message("bedrock-converse", piece(source=sources[0]))["content"] == []  # its start was lost
 
 
 # ---------------------------------------------------------------- Gemini
@@ -718,3 +719,20 @@ def test_ollama_thinking_and_old_servers() -> None:
 def test_bytes_and_events_give_the_same() -> None:
     events = [chunk(tool_calls=[{"index": 0, **function("f", '{"x":1}', "a")}]), chunk("tool_calls")]
     assert run(None, [sse(events, done=True)]).message() == message("openai-chat", *events)
+
+
+@pytest.mark.parametrize("framed", [True, False])
+def test_integers_of_any_length_go_back_as_they_came(framed: bool) -> None:
+    """Also those outside of arguments, wherever the protocol lets a message hold an object."""
+    big = {"n": 2**64 + 1}
+    call = {"index": 0, "id": "a", "function": {"name": "f", "arguments": "{}"}, "extra_content": big}
+    streams: dict[str, dict[str, Any]] = {
+        "anthropic": {"type": "content_block_start", "index": 0, "content_block": {"type": "some_tool_result", **big}},
+        "cohere": {"type": "citation-start", "index": 0, "delta": {"message": {"citations": {"sources": [big]}}}},
+        "openai-chat": chunk(tool_calls=[call], reasoning_details=[big]),
+        "mistral": chunk(content=[{"type": "reference", "reference_ids": [big]}]),
+    }
+    for provider, event in streams.items():
+        got = run(provider, [sse([event])] if framed else [event]).message()
+        count = json.dumps(event).count(str(big["n"]))
+        assert json.dumps(got).count(str(big["n"])) == count, provider

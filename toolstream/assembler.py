@@ -524,7 +524,7 @@ class Assembler:
         """Vendor fields that the next request must carry: the last value that is not null stays, per key."""
         for key, value in fields.items():
             if value is not None:
-                call.extras[key] = value
+                call.extras[key] = self.exact(value)
 
     # ------------------------------------------------------------ headers (rule 4)
 

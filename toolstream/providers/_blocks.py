@@ -80,7 +80,7 @@ class BlockProvider:
 
     def open_block(self, index: Any, start: dict[str, Any]) -> Block:
         """Any other block is announced, or begins with its first fragment."""
-        block = Block(start)
+        block = Block(self.assembler.exact(start))
         self._add(sent_index(index), block)
         return block
 

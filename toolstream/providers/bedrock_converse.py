@@ -165,10 +165,13 @@ def _request_block(block: dict[str, Any]) -> dict[str, Any] | None:
         if not block.get("signature"):
             return None
         return {"reasoningContent": {"reasoningText": {"text": text or "", "signature": block["signature"]}}}
+    start = block.get("start")
+    if not start:
+        return None  # nothing says what the pieces are of
     if kind == "image":
         sources = block.get("sources")
-        return {"image": {**block.get("start", {}), "source": _joined(sources)}} if sources else None
-    return {str(kind): {**block.get("start", {}), "content": block.get("content", [])}}
+        return {"image": {**start, "source": _joined(sources)}} if sources else None
+    return {str(kind): {**start, "content": block.get("content", [])}}
 
 
 def _joined(sources: list[dict[str, Any]]) -> dict[str, Any]:

@@ -80,7 +80,7 @@ class Cohere(BlockProvider):
         elif kind == "tool-call-end":
             self.close_at(event.get("index"))
         elif kind == "citation-start":
-            self.blocks.append(Block({"type": "citation", "citation": message.get("citations")}))
+            self.blocks.append(Block({"type": "citation", "citation": self.assembler.exact(message.get("citations"))}))
         elif kind == "message-end":
             self._end(delta)
         elif kind == "error" or "error" in event:

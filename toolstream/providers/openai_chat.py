@@ -198,7 +198,7 @@ class OpenAIChat:
                 break
         details = delta.get("reasoning_details")
         if details and isinstance(details, list):
-            self._details.setdefault(choice, []).extend(details)
+            self._details.setdefault(choice, []).extend(self.assembler.exact(details))
         refusal = delta.get("refusal")
         if refusal and isinstance(refusal, str):
             self._refusals.setdefault(choice, TextBuffer()).append(refusal)
@@ -218,7 +218,8 @@ class OpenAIChat:
             elif isinstance(part, dict):
                 thinking, text = part.get("thinking"), part.get("text")
                 if thinking or (not isinstance(text, str) and part.get("type") not in (None, "text")):
-                    self._noted.setdefault(choice, []).append((self.assembler.completion._text.length(choice), part))
+                    before = self.assembler.completion._text.length(choice)
+                    self._noted.setdefault(choice, []).append((before, self.assembler.exact(part)))
                 for inner in thinking if isinstance(thinking, list) else (thinking,):
                     self.assembler.reasoning(inner.get("text") if isinstance(inner, dict) else inner, choice)
                 if not thinking:
