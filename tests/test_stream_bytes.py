@@ -8,7 +8,7 @@ from protocol_helpers import state
 from test_transport_aws_event_stream import raw_frame, text_header
 from transport_helpers import cuttings, growth
 
-from toolstream import LimitExceededError, ToolCallStream, UnknownProviderError
+from toolstream import LimitExceededError, NdjsonDecoder, SseDecoder, ToolCallStream, UnknownProviderError
 
 
 def sse(events, ends="\n", names=True):
@@ -298,3 +298,30 @@ def test_a_hundred_thousand_hostile_events_cost_what_they_weigh(provider):
     stream.close()
     assert len(stream.completion.defects) <= 100
     assert len(stream.completion.calls) in (0, 2000)
+
+
+@pytest.mark.parametrize("provider", ["anthropic", "ollama"])
+def test_an_event_that_is_torn_is_lost_in_its_place(provider):
+    """A call without text that ended before it is whole, one that ended after it is not, however the bytes are cut."""
+    if provider == "anthropic":
+        first, second = (sse(anthropic_block(index, id, [""])) for index, id in enumerate("ab"))
+        data = first + b'data: {"\xff": 1}\n\n' + second
+    else:
+        line = {"message": {"tool_calls": [{"id": "a", "function": {"name": "f", "arguments": None}}]}, "done": False}
+        data = json.dumps(line).encode() + b'\n{"\xff": 1}\n' + json.dumps(line).encode() + b"\n"
+    for pieces in cuttings(data):
+        stream = ToolCallStream(provider)
+        for piece in pieces:
+            stream.feed(piece)
+        stream.close()
+        assert [call.executable for call in stream.completion.calls] == [True, False]
+
+
+@pytest.mark.parametrize("make", [SseDecoder, NdjsonDecoder])
+def test_the_place_of_what_is_torn_counts_all_messages_of_the_call(make):
+    good, torn, long = b'data: {"a":1}', b'data: {"\xff":1}', b"data: " + b"x" * 50
+    end = b"\n\n" if make is SseDecoder else b"\n"
+    for tail in (b"", long + end):
+        decoder = make(max_size=30)
+        assert len(decoder.feed(good + end + good + end + torn + end + tail)) == 3
+        assert decoder.torn == [2]

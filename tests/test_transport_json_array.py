@@ -99,11 +99,11 @@ def test_invalid_utf8_is_replaced_and_told():
     for pieces in cuttings(b'[{"a": "\xff\xe4\xb8"}]'):
         decoder = JsonArrayDecoder()
         assert decode(decoder, pieces) == [{"a": "\ufffd\ufffd"}]
-        assert (decoder.utf8_invalid, decoder.torn) == (True, False)
+        assert (decoder.utf8_invalid, decoder.torn) == (True, [])
     for pieces in cuttings(b'[{"\xff": 1}]'):
         decoder = JsonArrayDecoder()
         decode(decoder, pieces)
-        assert (decoder.utf8_invalid, decoder.torn) == (True, True)
+        assert (decoder.utf8_invalid, decoder.torn) == (True, [0])
 
 
 def test_nesting_without_end_is_an_element_that_cannot_be_read():

@@ -276,15 +276,17 @@ class ToolCallStream:
         return decoder
 
     def _messages(self, decoder: Decoder, messages: list[Any]) -> None:
-        if decoder.torn:
-            decoder.torn = False
-            self._assembler.lose()
-        if decoder.gaps:
+        if decoder.torn or decoder.gaps:
             read = 0
-            for gap in decoder.gaps:  # a lost message is reported in its place: what comes after may depend on it
-                self._read(messages[read:gap])
-                self._assembler.defect("sse_bad_json")
-                read = gap
+            losses = [(place, False) for place in decoder.torn] + [(place, True) for place in decoder.gaps]
+            for place, whole in sorted(losses):  # each loss in its place: what comes after may depend on it
+                self._read(messages[read:place])
+                if whole:
+                    self._assembler.defect("sse_bad_json")
+                else:
+                    self._assembler.lose()
+                read = place
+            decoder.torn.clear()
             messages = messages[read:]
         self._read(messages)
         if decoder.utf8_invalid:

@@ -4,7 +4,8 @@ Every decoder has `feed(data: bytes) -> list` and `close() -> list`, and gives t
 cut. They know no provider. What they notice on the way is left in attributes, to be read after a `feed` or `close`:
 
     utf8_invalid   bytes that are no UTF-8 were replaced by U+FFFD in a message that was given (text framings)
-    torn           some of these stood outside of the values of a message, so that a field's name is another now
+    torn           some of these stood outside of the values of a message, so that a field's name is another now: for
+                   each, the place of that message in the list (to be cleared by who has read it)
     unterminated   `close()` found an end of input where the framing has none: the last message of the list that it
                    returned lacked its end mark (SSE: the blank line), or was cut off and not returned
     damaged        number of messages that were skipped because they could not be read (JSON array, AWS event stream)

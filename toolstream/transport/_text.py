@@ -21,13 +21,15 @@ class Utf8Framing:
     __slots__ = ("torn", "utf8_invalid")
 
     def __init__(self) -> None:
-        self.utf8_invalid = self.torn = False
+        self.utf8_invalid = False
+        self.torn: list[int] = []
 
-    def _replaced(self, whole: bytes) -> str:
-        """Bytes that are no UTF-8 as text: what is invalid is replaced and noted."""
+    def _replaced(self, whole: bytes, number: int) -> str:
+        """Bytes of the message with that number that are no UTF-8 as text: what is invalid is replaced and noted."""
         text = whole.decode("utf-8", "replace")
         self.utf8_invalid = True
-        self.torn = self.torn or is_torn(text)
+        if is_torn(text):
+            self.torn.append(number)
         return text
 
 
@@ -40,12 +42,15 @@ class TextFraming(Utf8Framing):
         super().__init__()
         self._started = False  # something was decoded: no byte order mark can come any more
 
-    def _text(self, whole: bytes) -> str:
-        """`whole` as text: invalid bytes are replaced and noted, a byte order mark at the very start is skipped."""
+    def _text(self, whole: bytes, number: int | None = None) -> str:
+        """`whole` as text, a byte order mark at the very start skipped. Invalid bytes are replaced and noted if
+        `whole` is the message with that number, else a `UnicodeDecodeError`."""
         try:
             text = whole.decode()
         except UnicodeDecodeError:
-            text = self._replaced(whole)
+            if number is None:
+                raise
+            text = self._replaced(whole, number)
         if not self._started:
             self._started = True
             text = text.removeprefix("\ufeff")

@@ -18,7 +18,7 @@ from __future__ import annotations
 import re
 from struct import Struct
 from struct import error as StructError
-from typing import NamedTuple, TypeAlias
+from typing import ClassVar, NamedTuple, TypeAlias
 from zlib import crc32
 
 from toolstream.errors import LimitExceededError
@@ -73,7 +73,8 @@ class AwsEventStreamDecoder:
         "unterminated",
     )
 
-    utf8_invalid = torn = False  # the framing is binary
+    utf8_invalid = False  # the framing is binary
+    torn: ClassVar[list[int]] = []
 
     def __init__(self, *, max_size: int = MAX_FRAME) -> None:
         self._max_size = min(max_size, 1 << 25)

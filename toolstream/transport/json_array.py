@@ -153,7 +153,7 @@ class JsonArrayDecoder(Utf8Framing):
         try:
             text = raw.decode()
         except UnicodeDecodeError:
-            text = self._replaced(raw)
+            text = self._replaced(raw, len(elements))
         try:
             elements.append(exact_loads(text))
         except ValueError:

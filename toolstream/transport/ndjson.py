@@ -80,8 +80,15 @@ class NdjsonDecoder(TextFraming):
         self.unterminated = bool(lines)
         return lines
 
-    def _lines(self, whole: bytes) -> list[str]:
-        return [line.rstrip("\r") for line in self._text(whole).split("\n") if line and not line.isspace()]
+    def _lines(self, whole: bytes, before: int = 0) -> list[str]:
+        """The lines in `whole`; so many were found before in this call."""
+        try:
+            return _not_blank(self._text(whole).split("\n"))
+        except UnicodeDecodeError:
+            lines: list[str] = []
+            for line in whole.split(b"\n"):  # so that the line that is torn is known
+                lines += _not_blank([self._text(line, before + len(lines))])
+            return lines
 
     def _bounded(self, whole: bytes) -> list[str]:
         """The slow way, where something is too long: the lines before it; it raises now or in the next call."""
@@ -89,7 +96,7 @@ class NdjsonDecoder(TextFraming):
         for line in whole.split(b"\n"):
             if len(line) > self._max_size:
                 break
-            lines += self._lines(line)
+            lines += self._lines(line, len(lines))
         else:
             if len(self._pending) <= self._max_size:
                 return lines
@@ -98,3 +105,7 @@ class NdjsonDecoder(TextFraming):
         if not lines:
             raise self._error
         return lines
+
+
+def _not_blank(lines: list[str]) -> list[str]:
+    return [line.rstrip("\r") for line in lines if line and not line.isspace()]

@@ -158,8 +158,15 @@ class SseDecoder(TextFraming):
         self.unterminated = bool(events)
         return events
 
-    def _decode(self, whole: bytes) -> list[SseEvent]:
-        return _events(self._text(whole).split("\n"))
+    def _decode(self, whole: bytes, before: int = 0) -> list[SseEvent]:
+        """The events in `whole`; so many were found before in this call."""
+        try:
+            return _events(self._text(whole).split("\n"))
+        except UnicodeDecodeError:
+            events: list[SseEvent] = []
+            for block in whole.split(b"\n\n"):  # so that the event that is torn is known
+                events += _events(self._text(block + b"\n\n", before + len(events)).split("\n"))
+            return events
 
     def _bounded(self, whole: bytes) -> list[SseEvent]:
         """The slow way, where something is too long: the events before it; it raises now or in the next call."""
@@ -167,7 +174,7 @@ class SseDecoder(TextFraming):
         for block in whole.split(b"\n\n"):
             if len(block) > self._max_size:
                 break
-            events += self._decode(block + b"\n\n")
+            events += self._decode(block + b"\n\n", len(events))
         else:
             if len(self._pending) <= self._max_size:
                 return events
