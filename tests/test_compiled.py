@@ -424,6 +424,27 @@ def test_a_parser_in_its_own_changes_is_collected(is_held_by_its_change):
     assert [ref() for ref in gone] == [None] * 20
 
 
+def test_changes_that_can_hold_others_or_are_long_are_let_go_of_at_once():
+    class Holder:
+        pass
+
+    parser = _engine_c.StreamingJsonParser()
+    for piece in ('{"a":"x', 'y","b":[', '"c', '",{"d":1,"e":', "[", '"f', '",['):
+        changes = parser.append(piece)
+        if isinstance(changes[-1][2], list):
+            holder = Holder()
+            changes[-1][2].append(holder)
+            gone = weakref.ref(holder)
+            del holder, changes
+            assert gone() is None
+    parser.append('"')
+    for letter in "xy":
+        piece = letter * 3000
+        references = sys.getrefcount(piece)
+        parser.append(piece)
+        assert sys.getrefcount(piece) == references
+
+
 @pytest.mark.parametrize("seed", range(30))
 def test_changes_that_are_held_never_change(seed):
     """Lists that nobody has are handed out again: no others, and whatever was done to them."""

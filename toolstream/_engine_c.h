@@ -706,22 +706,36 @@ static inline int ts_is_free(PyObject *list) {
     return list && ts_is_held_by(list, 1) && PyList_GET_SIZE(list) == 1;
 }
 
-/* A list of one change, whose value is a str. The last two lists are kept: most callers have let go of one before the next
- * but one, so that it can be handed out again, and so can the change in it. All arguments are borrowed. */
-static inline PyObject *ts_text_changes(PyObject **kept, PyObject *kind, PyObject *path, PyObject *text) {
-    PyObject *list = kept[0], *change, *old;
-    if (!ts_is_free(list)) {
+/* Characters of a text that may be kept longer than it is needed. */
+#define TS_SHORT_TEXT 1024
+
+/* A list of one change. The last two lists are kept: most callers have let go of one before the next but one, so that it can be
+ * handed out again, and so can the change in it. Not where a value is large or can hold others: that would live longer than
+ * anybody knows. kept[0] is the list, if it is kept. Takes over the reference to the value, also where it fails. */
+static inline PyObject *ts_first_change(PyObject **kept, PyObject *kind, PyObject *path, PyObject *value) {
+    PyObject *list, *change, *old;
+#if !defined(PYPY_VERSION) && !defined(Py_GIL_DISABLED)
+    int is_kept = PyUnicode_CheckExact(value) ? PyUnicode_GET_LENGTH(value) <= TS_SHORT_TEXT
+                                              : !PyDict_CheckExact(value) && !PyList_CheckExact(value);
+#else
+    int is_kept = 0;
+#endif
+    if (!is_kept) {
+        change = ts_change(kind, path, value);
+        return change ? ts_list_of(change) : NULL;
+    }
+    if (!ts_is_free(kept[0])) {
+        list = kept[0];
         kept[0] = kept[1];
         kept[1] = list;
-        list = kept[0];
     }
-    Py_INCREF(text);
+    list = kept[0];
     if (ts_is_free(list)) {
         change = PyList_GET_ITEM(list, 0);
         if (ts_is_held_by(change, 1) && PyTuple_CheckExact(change) && PyTuple_GET_SIZE(change) == 3 &&
             PyTuple_GET_ITEM(change, 0) == kind && PyTuple_GET_ITEM(change, 1) == path) {
             old = PyTuple_GET_ITEM(change, 2);
-            PyTuple_SET_ITEM(change, 2, text);
+            PyTuple_SET_ITEM(change, 2, value);
 #if PY_VERSION_HEX >= 0x030E0000
             ((PyTupleObject *)change)->ob_hash = -1;
 #endif
@@ -730,7 +744,7 @@ static inline PyObject *ts_text_changes(PyObject **kept, PyObject *kind, PyObjec
             return list;
         }
     }
-    change = ts_change(kind, path, text);
+    change = ts_change(kind, path, value);
     if (!change) return NULL;
     if (ts_is_free(list)) { /* still: the collector may have run */
         old = PyList_GET_ITEM(list, 0);

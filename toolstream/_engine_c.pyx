@@ -129,8 +129,7 @@ cdef extern from "_engine_c.h":
     bint ts_is_held_by(PyObject* o, Py_ssize_t count) noexcept
     bint ts_has_at(PyObject* container, Py_ssize_t i, PyObject* item) noexcept
     int ts_discard(PyObject* dict, PyObject* key) except -1
-    list ts_list_of(PyObject* item)
-    list ts_text_changes(PyObject** kept, PyObject* kind, PyObject* path, PyObject* text)
+    list ts_first_change(PyObject** kept, PyObject* kind, PyObject* path, PyObject* value)
     bint ts_is_plain_word(uint64_t x, unsigned char quote) noexcept nogil
     unsigned long long ts_last_word(const unsigned char* end, Py_ssize_t n) noexcept nogil
     PyObject* ts_change(PyObject* kind, PyObject* path, PyObject* value) except NULL
@@ -177,7 +176,6 @@ cdef int* WORD_LENGTHS = [4, 5, 4, 4, 5, 4, 3, 8, 9]
 
 cdef enum:
     FRAMES = 6  # of a parser itself; more of them are allocated
-    SHORT_TEXT = 1 << 10  # characters of a change that is kept to be used again
     PATHS = REPORT_DEPTH + 1
     LARGE = 1 << 16  # bytes of a buffer that is not kept for the next string
     LONG_TEXT = 1 << 18  # bytes of an open string of which memory has no more copies than need be
@@ -753,7 +751,10 @@ cdef class StreamingJsonParser:
             if self._is_key or not self._is_reported:
                 return []
             self._is_busy = True
-            changes = self._text_changes(piece)
+            if self._string_path is None:
+                self._string_path = self._value_path()
+            Py_INCREF(<PyObject*>piece)
+            changes = ts_first_change(self._kept, <PyObject*>APPEND, <PyObject*>self._string_path, <PyObject*>piece)
             self._is_busy = False
             return changes
         if self._is_busy:
@@ -1142,11 +1143,7 @@ cdef class StreamingJsonParser:
                 self._place(<PyObject*>EMPTY)
                 self._is_placed = True
             if self._reports and self._is_reported and (self._is_fresh or self._size > self._mark):
-                text = ts_text(self._buffer + self._mark, self._size - self._mark)
-                if self._is_fresh or self._changes is not None:
-                    self._report_text(text)
-                else:
-                    self._changes = self._text_changes(text)
+                self._report_text(ts_text(self._buffer + self._mark, self._size - self._mark))
         self._is_fresh = False
         self._mark = self._size
         return 0
@@ -1487,11 +1484,12 @@ cdef class StreamingJsonParser:
 
     cdef inline int _add_change(self, object kind, object path, PyObject* value) except -1:
         """Add a change. Takes over the reference to the value."""
-        cdef PyObject* change = ts_change(<PyObject*>kind, <PyObject*>path, value)
-        if self._changes is not None:
-            return ts_list_append(<PyObject*>self._changes, change)
-        self._changes = ts_list_of(change)
-        return 0
+        if self._changes is None:
+            self._changes = ts_first_change(self._kept, <PyObject*>kind, <PyObject*>path, value)
+            return 0
+        if <PyObject*>self._changes == self._kept[0]:  # longer ones are not kept
+            Py_CLEAR(self._kept[0])
+        return ts_list_append(<PyObject*>self._changes, ts_change(<PyObject*>kind, <PyObject*>path, value))
 
     cdef inline Py_ssize_t _members(self, Py_ssize_t level) noexcept:
         """The number of members of an open container."""
@@ -1814,15 +1812,6 @@ cdef class StreamingJsonParser:
             self._string_path = self._value_path()
         Py_INCREF(<PyObject*>text)
         return self._add_change(SET if self._is_fresh else APPEND, self._string_path, <PyObject*>text)
-
-    cdef list _text_changes(self, object text):
-        """The changes of a piece that has only added a text to a string which an earlier piece has begun."""
-        if self._string_path is None:
-            self._string_path = self._value_path()
-        if PyUnicode_GET_LENGTH(text) > SHORT_TEXT:  # not kept longer than it is needed
-            Py_INCREF(<PyObject*>text)
-            return ts_list_of(ts_change(<PyObject*>APPEND, <PyObject*>self._string_path, <PyObject*>text))
-        return ts_text_changes(self._kept, <PyObject*>APPEND, <PyObject*>self._string_path, <PyObject*>text)
 
     cdef Py_ssize_t _count_characters(self) noexcept:
         """The characters of the open string so far."""
