@@ -35,6 +35,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -78,16 +79,22 @@ VERSIONS: dict[str, str] = {}
 def _toolstream() -> None:
     import toolstream
 
+    StreamingJsonParser = toolstream.StreamingJsonParser
+    run = OPERATIONS["append"].run
+
     def own(operation: str) -> Run:
-        run = OPERATIONS[operation].run
-        return lambda pieces: run(toolstream, pieces)
+        return partial(OPERATIONS[operation].run, toolstream)
+
+    def whole(text: str) -> Any:
+        parser = StreamingJsonParser()
+        parser.feed(text)
+        return parser.snapshot()
 
     def append(pieces: list[str]) -> Any:
-        return OPERATIONS["append"].run(toolstream, pieces).snapshot()
+        return run(toolstream, pieces).snapshot()
 
-    feed = own("feed")
-    ADAPTERS["whole"][OWN] = lambda text: feed((text,))
-    ADAPTERS["feed"][OWN] = feed
+    ADAPTERS["whole"][OWN] = whole
+    ADAPTERS["feed"][OWN] = own("feed")
     ADAPTERS["append"][OWN] = append
     ADAPTERS["live"][OWN] = own("live")
     stream = own("stream")
