@@ -56,7 +56,7 @@ def test_the_only_frame_of_a_piece():
     data, message = event("metadata", b'{"usage":{}}')
     decoder = AwsEventStreamDecoder()
     assert decoder.feed(data) == [message], "its headers are known from now on"
-    assert decoder.frame(data) == message
+    assert decoder.event(data) == ("metadata", message.payload)
     others = [
         b"",
         data[:8],
@@ -68,18 +68,18 @@ def test_the_only_frame_of_a_piece():
     ]
     others += [data[:at] + bytes([data[at] ^ 1]) + data[at + 1 :] for at in range(len(data))]
     for other in others:
-        assert decoder.frame(other) is None
-    assert AwsEventStreamDecoder(max_size=len(data) - 1).frame(data) is None
-    assert decoder.frame(data) == message
+        assert decoder.event(other) is None
+    assert AwsEventStreamDecoder(max_size=len(data) - 1).event(data) is None
+    assert decoder.event(data) == ("metadata", message.payload)
     decoder.feed(data[:20])
-    assert decoder.frame(data[20:]) is None
+    assert decoder.event(data[20:]) is None
     assert decoder.feed(data[20:]) == [message]
     decoder.feed(b"\xff" * 40)
-    assert decoder.frame(data) is None, "it ends the search"
+    assert decoder.event(data) is None, "it ends the search"
     assert decoder.feed(data) == [message]
     with pytest.raises(LimitExceededError):
         decoder.feed(struct.pack(">II", 1 << 26, 0) + struct.pack(">I", crc32(struct.pack(">II", 1 << 26, 0))))
-    assert decoder.frame(data) is None
+    assert decoder.event(data) is None
 
 
 def test_every_type_of_header():

@@ -36,6 +36,7 @@ from toolstream.transport import (
     decoder_for,
     recognise_framing,
 )
+from toolstream.transport.aws_event_stream import event_type
 from toolstream.transport.json_text import JsonSource, exact_loads, loads, strict_loads
 from toolstream.types import Event, Limits
 
@@ -75,6 +76,7 @@ class ToolCallStream:
         "_decoder",
         "_error",
         "_feed",
+        "_frames",
         "_framing",
         "_head",
         "_loads",
@@ -107,7 +109,8 @@ class ToolCallStream:
         self._error: ToolStreamError | None = None
         self._framing: Framing | None = None
         self._decoder: Decoder | None = None
-        self._payload: Callable[[bytes], bytes | None] = _nothing  # the decoder's short way, if it has one
+        self._payload: Callable[[bytes], bytes | None] | None = None  # the decoder's short way, of text
+        self._frames: AwsEventStreamDecoder | None = None  # the decoder, of frames
         self._head = b""  # until the framing is recognised
         self._loads: Callable[[str], Any] = exact_loads
         self._strict_loads: Callable[[str | bytes], Any] = exact_loads  # may refuse what `_loads` reads
@@ -153,8 +156,11 @@ class ToolCallStream:
                 self._take(piece)
             elif type(piece) is bytes:
                 assembler.piece += 1
-                payload = self._payload(piece)
-                if payload is None:
+                if self._payload is None:
+                    found = None if self._frames is None else self._frames.event(piece)
+                    if found is None or not self._frame_json(*found):
+                        self._bytes(piece)
+                elif (payload := self._payload(piece)) is None:
                     self._bytes(piece)
                 else:  # as `_json` has it
                     try:
@@ -258,11 +264,6 @@ class ToolCallStream:
                 self._head = data
                 return
             decoder = self._set_framing(framing)
-        elif type(decoder) is AwsEventStreamDecoder and self._ready:
-            frame = decoder.frame(data)
-            if frame is not None:
-                self._frame(frame)
-                return
         self._messages(decoder, decoder.feed(data))
         if self._provider is None and self._size > RECOGNITION_BYTES:
             self._use(recognise_last(self._events(), self._framing, self._size))
@@ -273,6 +274,8 @@ class ToolCallStream:
         decoder = self._decoder = decoder_for(framing)
         if isinstance(decoder, (SseDecoder, NdjsonDecoder)):
             self._payload = decoder.payload
+        elif isinstance(decoder, AwsEventStreamDecoder):
+            self._frames = decoder
         return decoder
 
     def _messages(self, decoder: Decoder, messages: list[Any]) -> None:
@@ -372,32 +375,40 @@ class ToolCallStream:
         if self._provider is not None and completion.error is before:  # the protocol knows no such payload
             self._assembler.error(value or UNNAMED_ERROR)
 
-    def _frame(self, message: tuple[dict[str, Any], bytes]) -> None:
-        headers, payload = message
-        event: Any = None
-        if headers.get(":message-type") == "event" and ":exception-type" not in headers:
-            kind = headers.get(":event-type")
-            try:  # as `frame_event` would, the short way
-                event = self._strict_loads(payload)
-                if kind == "chunk":
-                    payload = a2b_base64(event["bytes"])
-                    event = self._strict_loads(payload)
-            except (ValueError, TypeError, KeyError):
-                event = None
-            else:
-                self._source.text, self._source.value = payload, event
-                if kind != "chunk":
-                    event = {str(kind): event}
-        if type(event) is not dict:
-            try:
-                event = frame_event(AwsMessage(headers, payload))
-            except ValueError as error:
-                self._damaged(error, frame_event, AwsMessage(headers, payload))
-                return
+    def _frame(self, message: AwsMessage) -> None:
+        kind = event_type(message.headers)
+        if kind is not None and self._frame_json(kind, message.payload):
+            return
+        try:
+            event = frame_event(message)
+        except ValueError as error:
+            self._damaged(error, frame_event, message)
+            return
         if self._ready:
             self._feed(event)
         else:
             self._event(event)
+
+    def _frame_json(self, kind: str, payload: bytes) -> bool:
+        """The short way of a frame with an event, as `frame_event` would have it: whether it was that."""
+        try:
+            event = self._strict_loads(payload)
+            if kind == "chunk":
+                payload = a2b_base64(event["bytes"])
+                event = self._strict_loads(payload)
+                if type(event) is not dict:
+                    return False
+        except (ValueError, TypeError, KeyError):
+            return False
+        source = self._source
+        source.text, source.value = payload, event
+        if kind != "chunk":
+            event = {kind: event}
+        if self._ready:
+            self._feed(event)
+        else:
+            self._event(event)
+        return True
 
     def _damaged(self, error: ValueError, read: Callable[..., dict[str, Any]], message: Any) -> None:
         """A message of AWS could not be read: for bytes that are no UTF-8, which can be replaced, or as no JSON."""
@@ -488,10 +499,6 @@ class ToolCallStream:
                 provider.feed(event)
         self._feed = provider.feed
         self._ready = self._max_pieces is None and not self._objects
-
-
-def _nothing(_: bytes) -> None:
-    """What a decoder without a short way finds."""
 
 
 def iter_events(pieces: Iterable[Any], provider: str | None = None, **options: Any) -> Iterator[Event]:

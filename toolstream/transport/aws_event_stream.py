@@ -16,6 +16,7 @@ the frame under way, and no byte of it is looked at before it is whole.
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from struct import Struct
 from struct import error as StructError
 from typing import ClassVar, NamedTuple, TypeAlias
@@ -23,7 +24,7 @@ from zlib import crc32
 
 from toolstream.errors import LimitExceededError
 
-__all__ = ["MAX_FRAME", "MAX_HEADERS", "AwsEventStreamDecoder", "AwsMessage", "HeaderValue"]
+__all__ = ["MAX_FRAME", "MAX_HEADERS", "AwsEventStreamDecoder", "AwsMessage", "HeaderValue", "event_type"]
 
 MAX_FRAME = 25 << 20
 """Bytes of a frame, by default. The services send up to 24 MiB of payload."""
@@ -64,6 +65,7 @@ class AwsEventStreamDecoder:
 
     __slots__ = (
         "_buffer",
+        "_calm",
         "_error",
         "_lost",
         "_max_size",
@@ -80,6 +82,7 @@ class AwsEventStreamDecoder:
         self._max_size = min(max_size, 1 << 25)
         self._buffer = bytearray()
         self._needed = _START  # bytes that the buffer must have before more can be said of it
+        self._calm = False  # nothing waits and nothing is lost: the short way may be taken
         self._lost = False  # searching for a sound prelude
         self._error: LimitExceededError | None = None
         self.unterminated = False
@@ -91,6 +94,7 @@ class AwsEventStreamDecoder:
         if self._error is not None:
             raise self._error
         self.gaps = []
+        self._calm = False
         messages: list[AwsMessage] = []
         buffer = self._buffer
         if buffer or type(data) is not bytes:
@@ -129,23 +133,25 @@ class AwsEventStreamDecoder:
             at = end
         if at < size:
             buffer += data[at:]
+        else:
+            self._calm = not self._lost
         return messages
 
-    def frame(self, data: bytes) -> tuple[dict[str, HeaderValue], bytes] | None:
-        """The only frame in `data`, where that is all there is to read and its headers came before: these, which are
-        not to be changed, and the payload.
+    def event(self, data: bytes) -> tuple[str, bytes] | None:
+        """The only frame in `data`, where that is all there is to read and it is an event with headers as before:
+        its type and its payload.
 
         A short cut like that of `SseDecoder`. `None`: nothing was read, `feed` is to be called.
         """
         size = len(data)
-        if not _AROUND <= size <= self._max_size or self._buffer or self._lost or self._error is not None:
-            return None
-        length, headers_length, checksum = _prelude(data)
-        start, end = _START + headers_length, size - 4
-        headers = _known.get(data[_START:start])
-        if headers is None or length != size or start > end or crc32(data[:8]) != checksum:
-            return None
-        return (headers, data[start:end]) if crc32(data[:end]) == _uint32(data, end)[0] else None
+        if self._calm and _AROUND <= size <= self._max_size:
+            length, headers_length, checksum = _prelude(data)
+            start, end = _START + headers_length, size - 4
+            kind = _known_types.get(data[_START:start])
+            whole = length == size and start <= end and crc32(data[:8]) == checksum
+            if kind is not None and whole and crc32(data[:end]) == _uint32(data, end)[0]:
+                return kind, data[start:end]
+        return None
 
     def close(self) -> list[AwsMessage]:
         """Nothing: a frame that the end cut off cannot be read. `unterminated` is true if there is one."""
@@ -169,7 +175,16 @@ class AwsEventStreamDecoder:
         return found.start() if found else len(data)
 
 
-_known: dict[bytes, dict[str, HeaderValue]] = {}  # the headers of a stream's frames are a few blocks, again and again
+# The headers of a stream's frames are a few blocks, again and again.
+_known: dict[bytes, dict[str, HeaderValue]] = {}
+_known_types: dict[bytes, str] = {}  # of events
+
+
+def event_type(headers: Mapping[str, HeaderValue]) -> str | None:
+    """What kind of event a frame is; `None` of an exception, an error, or anything else."""
+    kind = headers.get(":event-type")
+    is_event = headers.get(":message-type") == "event" and ":exception-type" not in headers
+    return kind if is_event and isinstance(kind, str) else None
 
 
 def _headers_of(block: bytes) -> dict[str, HeaderValue] | None:
@@ -177,6 +192,9 @@ def _headers_of(block: bytes) -> dict[str, HeaderValue] | None:
     headers = _headers(block)
     if headers is not None and len(_known) < 64 and len(block) <= 256:
         _known[block] = headers
+        kind = event_type(headers)
+        if kind is not None:
+            _known_types[block] = kind
     return headers
 
 
