@@ -371,7 +371,8 @@ class Assembler:
             self._too_deep(call, text, None)
             return
         if parser.valid:
-            call._buffer.append(text)
+            write = call._buffer.append
+            write(text)
             self.events.append(ToolCallDelta(call, text))
             if parser.complete:
                 self._finish_value(call)

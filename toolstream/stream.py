@@ -152,31 +152,36 @@ class ToolCallStream:
         """
         assembler = self._assembler
         try:
+            kind = type(piece)
             if not self._ready:
                 self._take(piece)
-            elif type(piece) is bytes:
+            elif kind is bytes:
                 assembler.piece += 1
-                if self._payload is None:
+                short = self._payload
+                if short is None:
                     found = None if self._frames is None else self._frames.event(piece)
                     if found is None or not self._frame_json(*found):
                         self._bytes(piece)
-                elif (payload := self._payload(piece)) is None:
+                elif (payload := short(piece)) is None:
                     self._bytes(piece)
                 else:  # as `_json` has it
+                    loads = self._strict_loads
                     try:
-                        event = self._strict_loads(payload)
+                        event = loads(payload)
                     except ValueError:
                         self._bytes(piece)
                     else:
                         source = self._source
                         source.text, source.value = payload, event
                         if len(event) > 1 or "choices" in event:
-                            self._feed(event)
+                            feed = self._feed
+                            feed(event)
                         else:
                             self._event(event)
-            elif type(piece) is dict and (len(piece) > 1 or "choices" in piece or _DELTA in piece):
+            elif kind is dict and (len(piece) > 1 or "choices" in piece or _DELTA in piece):
                 assembler.piece += 1
-                self._feed(piece)
+                feed = self._feed
+                feed(piece)
                 if not assembler.events:
                     self._look_inside(piece, True)
             else:
@@ -391,11 +396,12 @@ class ToolCallStream:
 
     def _frame_json(self, kind: str, payload: bytes) -> bool:
         """The short way of a frame with an event, as `frame_event` would have it: whether it was that."""
+        loads = self._strict_loads
         try:
-            event = self._strict_loads(payload)
+            event = loads(payload)
             if kind == "chunk":
                 payload = a2b_base64(event["bytes"])
-                event = self._strict_loads(payload)
+                event = loads(payload)
                 if type(event) is not dict:
                     return False
         except (ValueError, TypeError, KeyError):
@@ -405,7 +411,8 @@ class ToolCallStream:
         if kind != "chunk":
             event = {kind: event}
         if self._ready:
-            self._feed(event)
+            feed = self._feed
+            feed(event)
         else:
             self._event(event)
         return True

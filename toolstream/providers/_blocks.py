@@ -46,7 +46,6 @@ class BlockProvider:
     def __init__(self, assembler: Assembler) -> None:
         self.assembler = assembler
         self.blocks: list[Block | ToolCall] = []
-        self._append = assembler.append
         self._open: dict[int | None, Block | ToolCall] = {}
         self._seen: set[int] = set()  # indexes of all blocks so far
         self._next = 0  # the index after the highest
@@ -75,7 +74,7 @@ class BlockProvider:
         if arguments is not None and arguments not in ("", {}):
             self._whole[index] = self.assembler.exact(arguments)
             if isinstance(arguments, str):
-                self._append(call, arguments)
+                self.assembler.append(call, arguments)
         return call
 
     def open_block(self, index: Any, start: dict[str, Any]) -> Block:
@@ -112,7 +111,7 @@ class BlockProvider:
                 if arguments:
                     if self._whole:
                         self._whole.pop(index, None)
-                    self._append(call, arguments)
+                    self.assembler.append(call, arguments)
             elif arguments is None:
                 self.assembler.defect("args_null_delta", call)
             else:

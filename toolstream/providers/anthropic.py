@@ -68,7 +68,7 @@ class Anthropic(BlockProvider):
                     index = event.get("index")
                     call = self._open.get(index) if type(index) is int else None
                     if type(call) is ToolCall and not self._whole:
-                        self._append(call, text)  # as `fragment` would, the short way
+                        self.assembler.append(call, text)  # as `fragment` would, the short way
                     elif not self._abandoned:
                         self.fragment(index, text)
                 elif not self._abandoned:

@@ -60,7 +60,7 @@ class BedrockConverse(BlockProvider):
                         index, text = payload.get("contentBlockIndex"), use.get("input")
                         call = self._open.get(index) if type(index) is int else None
                         if type(call) is ToolCall and type(text) is str and not self._whole:
-                            self._append(call, text)
+                            self.assembler.append(call, text)
                         else:
                             self.fragment(index, text)
                     else:

@@ -64,7 +64,6 @@ class OpenAIChat:
         self.assembler = assembler
         self._delta = assembler.delta
         self._slots = assembler.slots
-        self._append = assembler.append
         self._refusals: dict[int, TextBuffer] = {}
         self._details: dict[int, list[Any]] = {}  # OpenRouter's `reasoning_details`, which the next request needs
         self._reasoning_field: dict[int, str] = {}  # the field that reasoning came in
@@ -72,22 +71,23 @@ class OpenAIChat:
 
     def feed(self, event: dict[str, Any]) -> None:
         """One chunk, or one event of the SDK's stream helper, which has the chunk inside."""
-        choices = event.get("choices")
-        if choices and isinstance(choices, list):
-            if len(choices) > 1:
-                self._choices(choices)
-            elif not self._continues(choices[0]):
-                self._choice(choices[0])
-        else:
-            chunk = event.get("chunk")
-            if isinstance(chunk, dict):
-                event = chunk
-                if event.get("choices"):
-                    self.feed(event)
+        if not self._continues(event):
+            choices = event.get("choices")
+            if choices and isinstance(choices, list):
+                if len(choices) == 1:
+                    self._choice(choices[0])
+                else:
+                    self._choices(choices)
+            else:
+                chunk = event.get("chunk")
+                if isinstance(chunk, dict):
+                    event = chunk
+                    if event.get("choices"):
+                        self.feed(event)
+                        return
+                if event.get("object") == "error" or _is_error_type(event.get("type")):
+                    self.assembler.error(event.get("error") or event)
                     return
-            if event.get("object") == "error" or _is_error_type(event.get("type")):
-                self.assembler.error(event.get("error") or event)
-                return
         if "error" in event or "usage" in event or "x_groq" in event:
             self._beside(event)
 
@@ -120,10 +120,11 @@ class OpenAIChat:
             if isinstance(choice, dict):
                 self._finish(_choice_number(choice), choice)
 
-    def _continues(self, choice: Any) -> bool:
-        """The short way of nearly all chunks of a call: one entry of an index and a text, for a call that is known, and
-        nothing beside it. Whether the choice was that."""
+    def _continues(self, event: dict[str, Any]) -> bool:
+        """The short way of nearly all chunks of a call: one entry of an index and a text, for a call that is known.
+        Whether that is all that the choices are."""
         try:
+            (choice,) = event["choices"]
             delta = choice["delta"]
             if "tool_calls" not in delta or (len(delta) > 1 and (delta.get("content") or not _USUAL.issuperset(delta))):
                 return False
@@ -139,7 +140,7 @@ class OpenAIChat:
             return False
         if choice.get("finish_reason") or "native_finish_reason" in choice or choice.get("error"):
             return False
-        self._append(call, text)
+        self.assembler.append(call, text)
         return True
 
     def _choice(self, choice: Any) -> None:

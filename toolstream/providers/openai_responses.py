@@ -93,7 +93,6 @@ class OpenAIResponses:
         self._by_call_id: dict[str | None, _Item] = {}
         self._by_index: dict[int, _Item] = {}
         self._from_xai: bool | None = None  # None: the model was not named
-        self._append = assembler.append
         self._last: ToolCall | None = None  # the call announced last, if it has an item id
         self._last_id = ""
         self._loose: dict[str, _Item] = {}  # type -> the item of text that names none
@@ -109,7 +108,7 @@ class OpenAIResponses:
             if call is not None and event.get("item_id") == self._last_id and index is call.index:
                 delta = event.get("delta")
                 if type(delta) is str:
-                    self._append(call, delta)
+                    self._assembler.append(call, delta)
                     return
         handler = _HANDLERS.get(kind) if isinstance(kind, str) else None
         if handler is not None:
