@@ -612,9 +612,38 @@ static inline int ts_make_room(PyObject **text, Py_ssize_t *room) {
     *room = size;
     return 0;
 }
+/* Let a text that nobody has but its view and one container grow in its block of room for so many characters, by those of
+ * the n bytes of valid UTF-8 that are not *known; whether it could. */
+static inline int ts_lengthen(PyObject *text, const unsigned char *p, Py_ssize_t n, Py_ssize_t *known, Py_ssize_t room) {
+    Py_UCS4 widest = PyUnicode_MAX_CHAR_VALUE(text);
+    Py_ssize_t more = n - *known, length = PyUnicode_GET_LENGTH(text);
+    p += *known;
+    if (!ts_may_change(text)) return 0;
+    if (widest == 0x7F) {
+        if (length + more > room || !ts_is_ascii(p, more)) return 0;
+        ts_copy(PyUnicode_1BYTE_DATA(text) + length, p, more);
+        length += more;
+    } else {
+        Py_ssize_t characters = ts_characters(p, p + more);
+        if (length + characters > room || ts_widest(p, more) > widest) return 0;
+        ts_decode_at(text, length, p, more);
+        length += characters;
+    }
+    ts_set_length(text, length);
+    *known = n;
+    return 1;
+}
 #else
 static inline int ts_may_change(PyObject *text) {
     (void)text;
+    return 0;
+}
+static inline int ts_lengthen(PyObject *text, const unsigned char *p, Py_ssize_t n, Py_ssize_t *known, Py_ssize_t room) {
+    (void)text;
+    (void)p;
+    (void)n;
+    (void)known;
+    (void)room;
     return 0;
 }
 static inline int ts_make_room(PyObject **text, Py_ssize_t *room) {
@@ -636,22 +665,22 @@ static PyObject *ts_longer_text(PyObject *old, int is_own, const unsigned char *
     return ts_decode(p, n);
 #else
     Py_UCS4 widest = old ? PyUnicode_MAX_CHAR_VALUE(old) : 0;
-    Py_ssize_t start = old && ts_widest(p + *known, n - *known) <= widest ? *known : 0;
-    Py_ssize_t size = start ? PyUnicode_GET_LENGTH(old) : 0, length;
+    Py_ssize_t start, size, length;
     PyObject *text;
+    if (old && is_own && ts_lengthen(old, p, n, known, *room)) {
+        Py_INCREF(old);
+        return old;
+    }
+    start = old && ts_widest(p + *known, n - *known) <= widest ? *known : 0;
+    size = start ? PyUnicode_GET_LENGTH(old) : 0;
     if (!start) widest = ts_widest(p, n);
     p += start;
     n -= start;
     length = size + (widest == 0x7F ? n : ts_characters(p, p + n));
-    if (start && is_own && length <= *room && ts_may_change(old)) {
-        text = old;
-        Py_INCREF(text);
-    } else {
-        text = PyUnicode_New(length + length / 8 + 64, widest);
-        if (!text) return NULL;
-        *room = length + length / 8 + 64;
-        if (start) memcpy(PyUnicode_DATA(text), PyUnicode_DATA(old), (size_t)(size * (Py_ssize_t)PyUnicode_KIND(old)));
-    }
+    text = PyUnicode_New(length + length / 8 + 64, widest);
+    if (!text) return NULL;
+    *room = length + length / 8 + 64;
+    if (start) memcpy(PyUnicode_DATA(text), PyUnicode_DATA(old), (size_t)(size * (Py_ssize_t)PyUnicode_KIND(old)));
     if (widest != 0x7F) ts_decode_at(text, size, p, n);
     else if (n) memcpy(PyUnicode_1BYTE_DATA(text) + size, p, (size_t)n); /* an empty run has no address */
     ts_set_length(text, length);

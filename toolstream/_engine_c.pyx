@@ -122,6 +122,9 @@ cdef extern from "_engine_c.h":
     int ts_list_put(PyObject* list, Py_ssize_t i, PyObject* item) except -1
     int ts_dict_put(PyObject* dict, PyObject* key, PyObject* value) except -1
     bint ts_may_change(PyObject* text) noexcept
+    bint ts_lengthen(
+        PyObject* text, const unsigned char* p, Py_ssize_t n, Py_ssize_t* known, Py_ssize_t room
+    ) noexcept
     int ts_make_room(PyObject** text, Py_ssize_t* room) except -1
     object ts_longer_text(
         PyObject* old, bint is_own, const unsigned char* p, Py_ssize_t n, Py_ssize_t* known, Py_ssize_t* room
@@ -813,7 +816,10 @@ cdef class StreamingJsonParser:
         if cost > self._credit:
             return self._shown
         if levels:
-            value = self._renew(levels, is_open_string, value)
+            if is_open_string and self._lengthen(levels):
+                value = self._shown
+            else:
+                value = self._renew(levels, is_open_string, value)
         elif is_open_string:
             value = ts_text(self._buffer, self._size)
         elif value is NOTHING:
@@ -937,7 +943,7 @@ cdef class StreamingJsonParser:
             self._latest = 1 - self._latest
             view = &self._views[self._latest]
         self._reserve_view(view, levels)
-        kept = self._own_levels(view, levels)
+        kept = self._own_levels(view, levels, 1)
         self._cut_view(view, kept)
         view.same = 0  # until it is done
         if is_open_string:
@@ -968,11 +974,26 @@ cdef class StreamingJsonParser:
         view.same = same
         return <object>view.mirrors[0].copy
 
-    cdef Py_ssize_t _own_levels(self, View* view, Py_ssize_t levels) noexcept:
+    cdef inline bint _lengthen(self, Py_ssize_t levels) noexcept:
+        """Let the open string of the newest snapshot grow, if nothing else has changed and nobody holds any of it."""
+        cdef View* view = &self._views[self._latest]
+        if view.text == NULL or view.text_serial != self._string_serial or self._lowest != levels:
+            return False
+        if view.same != levels or view.levels != levels or view.mirrors[0].copy != <PyObject*>self._shown:
+            return False
+        if self._size > LONG_TEXT and self._views[1 - self._latest].levels:
+            return False
+        if self._own_levels(view, levels, 2) != levels:
+            return False
+        if not ts_has_at(view.mirrors[levels - 1].copy, view.mirrors[levels - 1].synced, view.text):
+            return False
+        return ts_lengthen(view.text, self._buffer, self._size, &view.text_size, view.text_room)
+
+    cdef Py_ssize_t _own_levels(self, View* view, Py_ssize_t levels, Py_ssize_t references) noexcept:
         """The number of the outer levels that can be seen through this view alone, and are as it left them."""
         cdef Mirror* mirror
         cdef PyObject* parent = NULL
-        cdef Py_ssize_t level, place = 0, references = 1, size
+        cdef Py_ssize_t level, place = 0, size
         levels = min(view.same, levels)
         for level in range(levels):
             mirror = &view.mirrors[level]
