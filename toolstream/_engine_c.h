@@ -76,8 +76,8 @@ static inline int ts_is_plain_word(uint64_t x, unsigned char quote) {
     return !((((q - ones) & ~q) | ((s - ones) & ~s) | ((x - ones * 0x20) & ~x)) & tops);
 }
 
-/* The last n characters, 1 to 8, of a str that is ASCII and ends there, in the order of memory; blanks fill the rest. Reads
- * eight bytes and does not branch: in front of its characters a str has its own header. */
+/* The last n bytes, 1 to 8, of what ends there, in the order of memory; blanks fill the rest. Reads eight bytes and does not
+ * branch: in front of its characters a str that is ASCII has its own header. */
 static inline uint64_t ts_last_word(const unsigned char *end, Py_ssize_t n) {
     const int unused = (int)(64 - 8 * n);
     const uint64_t blanks = 0x2020202020202020u, all = ~(uint64_t)0;
@@ -158,14 +158,19 @@ static inline int ts_is_ascii(const unsigned char *p, Py_ssize_t n) {
     return 1;
 }
 
+/* How many of eight bytes are no continuation. */
+static inline Py_ssize_t ts_characters_of_word(uint64_t x) {
+    x = (~x >> 7 | x >> 6) & 0x0101010101010101u;
+    return (Py_ssize_t)((x * 0x0101010101010101u) >> 56);
+}
+
 /* The number of characters. */
 static inline Py_ssize_t ts_characters(const unsigned char *p, const unsigned char *end) {
     Py_ssize_t count = 0;
     for (; end - p >= 8; p += 8) {
         uint64_t x;
         memcpy(&x, p, 8);
-        x = (~x >> 7 | x >> 6) & 0x0101010101010101u; /* 1 for each byte that is no continuation */
-        count += (Py_ssize_t)((x * 0x0101010101010101u) >> 56);
+        count += ts_characters_of_word(x);
     }
     for (; p < end; p++) count += (*p & 0xC0) != 0x80;
     return count;
@@ -620,8 +625,14 @@ static inline int ts_lengthen(PyObject *text, const unsigned char *p, Py_ssize_t
     p += *known;
     if (!ts_may_change(text)) return 0;
     if (widest == 0x7F) {
-        if (length + more > room || !ts_is_ascii(p, more)) return 0;
-        ts_copy(PyUnicode_1BYTE_DATA(text) + length, p, more);
+        if (n >= 8 && more > 0 && more <= 8 && length + 8 <= room) { /* as most are */
+            uint64_t word = ts_last_word(p + more, more);
+            if (word & 0x8080808080808080u) return 0;
+            memcpy(PyUnicode_1BYTE_DATA(text) + length, &word, 8);
+        } else {
+            if (length + more > room || !ts_is_ascii(p, more)) return 0;
+            ts_copy(PyUnicode_1BYTE_DATA(text) + length, p, more);
+        }
         length += more;
     } else {
         Py_ssize_t characters = ts_characters(p, p + more);

@@ -105,6 +105,7 @@ cdef extern from "_engine_c.h":
     int ts_hex4(const unsigned char* p) noexcept nogil
     const unsigned char* ts_plain_run(const unsigned char* p, const unsigned char* end, unsigned char quote) noexcept nogil
     bint ts_is_ascii(const unsigned char* p, Py_ssize_t n) noexcept nogil
+    Py_ssize_t ts_characters_of_word(uint64_t x) noexcept nogil
     Py_ssize_t ts_characters(const unsigned char* p, const unsigned char* end) noexcept nogil
     void ts_copy(unsigned char* out, const unsigned char* p, Py_ssize_t n) noexcept nogil
     Py_ssize_t ts_put_utf8(unsigned char* out, unsigned int c) noexcept nogil
@@ -798,6 +799,7 @@ cdef class StreamingJsonParser:
         finally:
             self._is_busy = False
 
+    @cython.final
     cdef object _show(self):
         cdef Py_ssize_t cost = 0, levels
         cdef bint is_open_string
@@ -924,6 +926,7 @@ cdef class StreamingJsonParser:
 
     # ------------------------------------------------------------ snapshots
 
+    @cython.final
     cdef object _renew(self, Py_ssize_t levels, bint is_open_string, object last):
         """A snapshot of the open containers; `last` is the pending scalar, if one shows."""
         cdef View* view = &self._views[self._latest]
@@ -989,6 +992,7 @@ cdef class StreamingJsonParser:
             return False
         return ts_lengthen(view.text, self._buffer, self._size, &view.text_size, view.text_room)
 
+    @cython.final
     cdef Py_ssize_t _own_levels(self, View* view, Py_ssize_t levels, Py_ssize_t references) noexcept:
         """The number of the outer levels that can be seen through this view alone, and are as it left them."""
         cdef Mirror* mirror
@@ -1009,6 +1013,7 @@ cdef class StreamingJsonParser:
             place = mirror.synced
         return levels
 
+    @cython.final
     cdef object _text(self, View* view, bint is_own):
         """The open string so far; that of the view grows where nobody else has it."""
         cdef object text
@@ -1038,6 +1043,7 @@ cdef class StreamingJsonParser:
         _put(mirror, frame, view.text)
         return 0
 
+    @cython.final
     cdef int _reserve_view(self, View* view, Py_ssize_t levels) except -1:
         cdef Py_ssize_t room = max(levels, 4, view.room * 2)
         cdef Mirror* mirrors
@@ -1049,6 +1055,7 @@ cdef class StreamingJsonParser:
             view.room = room
         return 0
 
+    @cython.final
     cdef void _cut_view(self, View* view, Py_ssize_t levels) noexcept:
         """Let go of the levels from here on, from the inside: nothing that is freed is deep."""
         if view.levels > levels:
@@ -1103,6 +1110,7 @@ cdef class StreamingJsonParser:
         self._mark = self._size
         return True
 
+    @cython.final
     cdef int _take(self, object piece) except -1:
         cdef Py_ssize_t n
         if self._limit >= 0 or self._is_busy:
@@ -1156,6 +1164,7 @@ cdef class StreamingJsonParser:
             raise RuntimeError("the parser is reading, or an exception (of memory, a signal) broke off an earlier piece")
         raise rules.limit_error(self._max_depth, self._limit)
 
+    @cython.final
     cdef int _pause_string(self) except -1:
         """The piece has ended inside a string: place it, and report what there is of it."""
         if not self._is_key:
@@ -1278,6 +1287,7 @@ cdef class StreamingJsonParser:
             self._dirty = True
         return 0
 
+    @cython.final
     cdef int _read(self, const unsigned char* p, Py_ssize_t n, Py_ssize_t characters) except -1:
         """Read a segment of whole characters."""
         cdef const unsigned char* end = p + n
@@ -1312,6 +1322,7 @@ cdef class StreamingJsonParser:
 
     # ------------------------------------------------------------ structure
 
+    @cython.final
     cdef const unsigned char* _read_outside(self, const unsigned char* p, const unsigned char* end) except NULL:
         cdef int state = self._state
         cdef int kind
@@ -1439,6 +1450,7 @@ cdef class StreamingJsonParser:
         self._state = state
         return p
 
+    @cython.final
     cdef int _begin_value(self, int state, Py_ssize_t offset) except -1:
         """A value begins: note what should have come before it."""
         if state == OBJECT_COLON or state == ARRAY_COMMA or KEY_WANTED[state]:
@@ -1471,6 +1483,7 @@ cdef class StreamingJsonParser:
             self._lowest = min(self._lowest, self._depth - 1)
         return 0
 
+    @cython.final
     cdef object _path(self, Py_ssize_t level):
         """The path of the container at a level, built once."""
         cdef Py_ssize_t known = self._path_count
@@ -1483,6 +1496,7 @@ cdef class StreamingJsonParser:
             self._path_count = known
         return <object>self._paths[level]
 
+    @cython.final
     cdef object _value_path(self):
         """The path of the value placed last."""
         if self._depth == 0:
@@ -1490,6 +1504,7 @@ cdef class StreamingJsonParser:
         self._path(self._depth - 1)
         return _longer(self._paths[self._depth - 1], self._depth - 1, self._step_in(self._depth - 1))
 
+    @cython.final
     cdef int _report(self, PyObject* value, bint is_string) except -1:
         """Report a value that has just been placed, and is final."""
         cdef object path
@@ -1522,6 +1537,7 @@ cdef class StreamingJsonParser:
         """The step from a container to the value placed last in it."""
         return <object>self._frames[level].key if self._frames[level].is_object else self._members(level) - 1
 
+    @cython.final
     cdef int _make(self) except -1:
         """Make the containers that nothing had to be put into so far."""
         cdef Frame* frame
@@ -1538,6 +1554,7 @@ cdef class StreamingJsonParser:
                 ts_list_append(frame.container, container)
         return 0
 
+    @cython.final
     cdef int _open(self, int state, bint is_object, const unsigned char* p) except -1:
         """Open a container; return the state inside."""
         cdef PyObject* container = NULL
@@ -1583,6 +1600,7 @@ cdef class StreamingJsonParser:
             self._add_change(SET, self._path(self._depth - 1), PyDict_New() if is_object else PyList_New(0))
         return OBJECT_FIRST if is_object else ARRAY_FIRST
 
+    @cython.final
     cdef int _close(self, int state, unsigned char c, const unsigned char* p) except -1:
         """Close the innermost container; return the state outside."""
         cdef Frame* frame
@@ -1645,6 +1663,7 @@ cdef class StreamingJsonParser:
 
     # ------------------------------------------------------------ strings
 
+    @cython.final
     cdef int _begin_string(self, unsigned char quote, const unsigned char* p) except -1:
         cdef int state = self._state
         self._quote = quote
@@ -1665,6 +1684,7 @@ cdef class StreamingJsonParser:
         self._size = self._mark = self._joined = self._counted = self._characters = 0
         return 0
 
+    @cython.final
     cdef const unsigned char* _read_string(self, const unsigned char* p, const unsigned char* end) except NULL:
         cdef unsigned char quote = self._quote
         cdef unsigned char c
@@ -1788,6 +1808,7 @@ cdef class StreamingJsonParser:
         self._repair(self._offset(p) - since - self._half_size, LONE_SURROGATE)
         return self._put_character(0xFFFD)
 
+    @cython.final
     cdef int _end_string(self, const unsigned char* p) except -1:
         cdef Frame* frame
         cdef PyObject* value
@@ -1827,6 +1848,7 @@ cdef class StreamingJsonParser:
         self._drop_buffer()
         return 0
 
+    @cython.final
     cdef int _report_text(self, object text) except -1:
         """Report what this piece has brought of the open string."""
         if self._string_path is None:
@@ -1834,9 +1856,14 @@ cdef class StreamingJsonParser:
         Py_INCREF(<PyObject*>text)
         return self._add_change(SET if self._is_fresh else APPEND, self._string_path, <PyObject*>text)
 
+    @cython.final
     cdef Py_ssize_t _count_characters(self) noexcept:
         """The characters of the open string so far."""
-        self._characters += ts_characters(self._buffer + self._counted, self._buffer + self._size)
+        cdef Py_ssize_t more = self._size - self._counted
+        if 1 <= more <= 8 <= self._size:
+            self._characters += ts_characters_of_word(ts_last_word(self._buffer + self._size, more)) - (8 - more)
+        else:
+            self._characters += ts_characters(self._buffer + self._counted, self._buffer + self._size)
         self._counted = self._size
         return self._characters
 
@@ -1895,6 +1922,7 @@ cdef class StreamingJsonParser:
 
     # ------------------------------------------------------------ tokens
 
+    @cython.final
     cdef int _begin_token(self, unsigned char c, Py_ssize_t start) except -1:
         """Begin a token with `c`, whose offset is `start`."""
         cdef int state = self._state
@@ -1915,6 +1943,7 @@ cdef class StreamingJsonParser:
             self._dirty = True
         return 0
 
+    @cython.final
     cdef const unsigned char* _read_token(self, const unsigned char* p, const unsigned char* end) except NULL:
         cdef unsigned char c = 0
         cdef const unsigned char* start = p
@@ -1964,6 +1993,7 @@ cdef class StreamingJsonParser:
             self._prose = True
         return 0
 
+    @cython.final
     cdef object _token_value(self, Py_ssize_t size, int state):
         """The value of the first `size` bytes of the token, whose state there is `state`; MISSING if there is none."""
         cdef const unsigned char* stop
@@ -1989,6 +2019,7 @@ cdef class StreamingJsonParser:
             raise MemoryError
         return _own(value)
 
+    @cython.final
     cdef object _pending(self):
         """What shows of the open token."""
         cdef Py_ssize_t size = self._size
@@ -1998,6 +2029,7 @@ cdef class StreamingJsonParser:
             size -= 1 if self._token_state == EXPONENT else 2
         return self._token_value(size, self._token_state)
 
+    @cython.final
     cdef int _end_token(self, const unsigned char* p, int since) except -1:
         """The token has ended, `since` characters before `p`."""
         cdef int state = self._token_state
