@@ -1,6 +1,7 @@
 """What may be fed, what is refused, and what a limit leaves."""
 
 import copy
+import ctypes
 import inspect
 import mmap
 import pickle
@@ -46,6 +47,8 @@ BUFFERS = {
     "numpy": lambda data: np.frombuffer(data, np.uint8),
     "array": lambda data: array("B", data),
     "array of signed": lambda data: array("b", [byte - 256 if byte > 127 else byte for byte in data]),
+    "array of ctypes": lambda data: (ctypes.c_ubyte * len(data)).from_buffer_copy(data),
+    "characters of ctypes": lambda data: (ctypes.c_char * len(data)).from_buffer_copy(data),
     "mmap": mapped,
 }
 

@@ -433,6 +433,7 @@ cdef PyObject* _long_number(const unsigned char* p, Py_ssize_t n, bint is_float)
 
 cdef const unsigned char* _bytes(object piece, Py_buffer* view, bint* has_view, Py_ssize_t* n) except NULL:
     """The bytes of a piece that is no str; `view` must be released if there is one."""
+    cdef const char* kind
     if PyBytes_CheckExact(piece):
         n[0] = PyBytes_GET_SIZE(piece)
         return <const unsigned char*>PyBytes_AS_STRING(piece)
@@ -440,9 +441,10 @@ cdef const unsigned char* _bytes(object piece, Py_buffer* view, bint* has_view, 
         PyObject_GetBuffer(piece, view, PyBUF_CONTIG_RO | PyBUF_FORMAT)
     except (TypeError, ValueError, BufferError):
         raise rules.wrong_piece(piece) from None
-    if view.itemsize != 1 or not (
-        view.format == NULL or (view.format[0] in (c'B', c'b', c'c') and view.format[1] == 0)
-    ):
+    kind = view.format
+    if kind != NULL and kind[0] in (c'<', c'>', c'=', c'@', c'!'):  # of single bytes an order says nothing
+        kind += 1
+    if view.itemsize != 1 or not (kind == NULL or (kind[0] in (c'B', c'b', c'c') and kind[1] == 0)):
         PyBuffer_Release(view)
         raise rules.wrong_piece(piece)
     has_view[0] = True

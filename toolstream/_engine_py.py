@@ -165,7 +165,7 @@ def _buffer(piece: object) -> bytes | bytearray | memoryview:
         view = memoryview(piece)  # type: ignore[arg-type]
     except (TypeError, ValueError, BufferError):
         raise rules.wrong_piece(piece) from None
-    if not view.c_contiguous or view.format not in ("B", "b", "c"):
+    if not view.c_contiguous or view.format.lstrip("<>=@!") not in ("B", "b", "c"):  # an order says nothing of bytes
         raise rules.wrong_piece(piece)
     return view
 
