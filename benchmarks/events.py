@@ -6,7 +6,7 @@
 First table, for each protocol, in microseconds an event:
 
 - `json.loads`: decoding the payload of the event, and nothing else; `decoder`: the same with the decoder in use
-  (`orjson`, where arguments are not objects);
+  (`orjson`, where it is installed);
 - `whole`: bytes in, finished calls out, one event a piece; `live`: reading the live arguments after every delta;
 - `own`: `whole` without `decoder`, which is toolstream's own work: framing, protocol, parsing the arguments, events;
 - `own / json`: the promise is about 1 at most on the compiled back end.

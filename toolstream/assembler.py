@@ -563,7 +563,8 @@ class Assembler:
             self.completion._must_answer = True
         if id == "null":
             self.defect("id_placeholder", call)
-        self._late(call)
+        if home.finished:
+            self._late(call)
         if call.id is not None and call.name is not None:
             self._start(call)
         return call
@@ -627,7 +628,8 @@ class Assembler:
         if call._buffer.length:
             self.events.append(ToolCallDelta(call, call._buffer.read(), False, call._held))
         call._held = None
-        self._resume(call)
+        if call._parser is not None:
+            self._resume(call)
 
     def _resume(self, call: ToolCall) -> None:
         """Let fragments take the short way, if nothing about the call is out of the ordinary."""

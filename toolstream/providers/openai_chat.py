@@ -88,7 +88,7 @@ class OpenAIChat:
                 if event.get("object") == "error" or _is_error_type(event.get("type")):
                     self.assembler.error(event.get("error") or event)
                     return
-        if "error" in event or "usage" in event or "x_groq" in event:
+        if "error" in event or "x_groq" in event or ("usage" in event and event["usage"]):
             self._beside(event)
 
     def close(self) -> None:
@@ -154,6 +154,8 @@ class OpenAIChat:
             delta = plain(choice.get("message") if delta is None else delta)
         if delta and isinstance(delta, dict):
             others = len(delta)
+            if "role" in delta:
+                others -= 1
             if "content" in delta:
                 others -= 1
                 content = delta["content"]
