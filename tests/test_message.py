@@ -736,3 +736,36 @@ def test_integers_of_any_length_go_back_as_they_came(framed: bool) -> None:
         got = run(provider, [sse([event])] if framed else [event]).message()
         count = json.dumps(event).count(str(big["n"]))
         assert json.dumps(got).count(str(big["n"])) == count, provider
+
+
+HIGH, LOW = "\ud83d", "\ude00"
+
+
+def halves(half: str) -> dict[str, list[dict[str, Any]]]:
+    """An event of every protocol with half a character of the text or the reasoning."""
+    thought = {"type": "thinking", "thinking": [{"type": "text", "text": half}]}
+    detail = {"type": "reasoning.text", "index": 0, "text": half}
+    delta = {"type": "response.output_text.delta", "item_id": "m", "output_index": 0, "delta": half}
+    block = {"type": "content_block_delta", "index": 0, "delta": {"type": "text_delta", "text": half}}
+    spoken = {"event_type": "step.delta", "index": 0, "delta": {"type": "text", "text": half}}
+    return {
+        "openai-chat": [chunk(content=half, reasoning_details=[detail])],
+        "mistral": [chunk(content=[thought])],
+        "openai-responses": [delta],
+        "anthropic": [block],
+        "gemini": [parts({"text": half})],
+        "gemini-interactions": [spoken],
+        "bedrock-converse": [{"contentBlockDelta": {"contentBlockIndex": 0, "delta": {"text": half}}}],
+        "ollama": [{"message": {"content": half, "thinking": half}, "done": False}],
+        "cohere": [
+            {"type": "tool-plan-delta", "delta": {"message": {"tool_plan": half}}},
+            {"type": "content-delta", "index": 0, "delta": {"message": {"content": {"text": "a"}}}},
+        ],
+    }
+
+
+@pytest.mark.parametrize("provider", halves(HIGH))
+def test_halves_of_a_character_are_one_in_the_message(provider: str) -> None:
+    """No request could be encoded otherwise."""
+    got = message(provider, *halves(HIGH)[provider], *halves(LOW)[provider])
+    assert "😀" in json.dumps(got, ensure_ascii=False).encode().decode()

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-from toolstream._text import TextBuffer
+from toolstream._text import TextBuffer, join_halves
 from toolstream.identity import absent, sent_index
 from toolstream.providers import plain
 from toolstream.providers._blocks import text_arguments
@@ -355,7 +355,7 @@ def _thoughts(pieces: list[Any]) -> list[Any]:
             texts.append(piece["text"])
             continue
         if texts:
-            out.append(_text_part("".join(texts)))
+            out.append(_text_part(join_halves("".join(texts))))
             texts = []
         if piece is not None:
             out.append(piece)
@@ -382,7 +382,7 @@ def _joined(details: list[Any]) -> list[Any]:
                 blocks[-1][key] = value
     for block, fields in zip(blocks, texts, strict=True):
         for key, pieces in fields.items():
-            block[key] = "".join(pieces)
+            block[key] = join_halves("".join(pieces))
     return blocks
 
 

@@ -17,6 +17,7 @@ import json
 from collections.abc import Callable, Collection
 from typing import TYPE_CHECKING, Any, Final
 
+from .._text import join_halves
 from ..identity import absent, sent_index, sent_word
 from ._paths import PathWriter
 
@@ -591,7 +592,7 @@ def _cut_message(item: _Item, fields: dict[str, Any]) -> dict[str, Any] | None:
     """A message that was never closed, from its pieces; without any there is nothing to say."""
     content: list[dict[str, Any]] = []
     for (part, _), pieces in item.pieces.items():
-        text = "".join(pieces)
+        text = join_halves("".join(pieces))
         if part == "refusal":
             content.append({"type": "refusal", "refusal": text})
         else:
