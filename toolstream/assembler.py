@@ -194,7 +194,6 @@ class Assembler:
         id: object,
         name: object,
         arguments: object,
-        *,
         kind: str = "function",
         bare: int | None = None,
     ) -> ToolCall | None:
@@ -442,7 +441,7 @@ class Assembler:
         self._finish_value(call)
         return True
 
-    def whole_call(self, value: Any, *, id: Any, name: Any, index: Any) -> ToolCall | None:
+    def whole_call(self, value: Any, id: Any, name: Any, index: Any) -> ToolCall | None:
         """The short way for a call that comes whole in one event, where there is nothing to report: what `open`,
         `whole` and `end` would do, without the steps between. `None`: nothing was done, take them."""
         home = self._homes.get(0) or self._home(0)

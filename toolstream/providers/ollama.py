@@ -64,7 +64,7 @@ class Ollama:
                 return
         id, name, arguments = entry.get("id"), function.get("name"), function.get("arguments")
         index = function.get("index", entry.get("index"))
-        call = self.assembler.whole_call(arguments, id=id, name=name, index=index)
+        call = self.assembler.whole_call(arguments, id, name, index)
         if call is None:
             call = self.assembler.open(None, id=id, name=name, index=index)
             if isinstance(arguments, str):

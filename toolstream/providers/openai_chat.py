@@ -62,7 +62,6 @@ class OpenAIChat:
 
     def __init__(self, assembler: Assembler) -> None:
         self.assembler = assembler
-        self._delta = assembler.delta
         self._slots = assembler.slots
         self._refusals: dict[int, TextBuffer] = {}
         self._details: dict[int, list[Any]] = {}  # OpenRouter's `reasoning_details`, which the next request needs
@@ -88,7 +87,7 @@ class OpenAIChat:
                 if event.get("object") == "error" or _is_error_type(event.get("type")):
                     self.assembler.error(event.get("error") or event)
                     return
-        if "error" in event or "x_groq" in event or ("usage" in event and event["usage"]):
+        if "error" in event or "x_groq" in event or event.get("usage"):
             self._beside(event)
 
     def close(self) -> None:
@@ -209,7 +208,7 @@ class OpenAIChat:
         legacy = delta.get("function_call")
         if isinstance(legacy, dict):
             arguments = legacy.get("arguments")
-            call = self._delta(choice, MISSING, None, legacy.get("name"), arguments, kind="legacy_function")
+            call = self.assembler.delta(choice, MISSING, None, legacy.get("name"), arguments, "legacy_function")
             if arguments is None and call is not None and "arguments" in legacy:
                 self.assembler.defect("args_null_delta", call)
 
@@ -267,13 +266,13 @@ class OpenAIChat:
                 function = None
         id = entry.get("id")
         if function is None:
-            call = self._delta(choice, entry.get("index", MISSING), id, None, None, bare=bare)
+            call = self.assembler.delta(choice, entry.get("index", MISSING), id, None, None, kind, bare)
             if call is not None and "function" in entry:
                 self.assembler.defect("function_null", call)
         else:
             arguments = function.get(field)
-            call = self._delta(
-                choice, entry.get("index", MISSING), id, function.get("name"), arguments, kind=kind, bare=bare
+            call = self.assembler.delta(
+                choice, entry.get("index", MISSING), id, function.get("name"), arguments, kind, bare
             )
             if arguments is None and call is not None and field in function:
                 self.assembler.defect("args_null_delta", call)
