@@ -1952,6 +1952,11 @@ cdef class StreamingJsonParser:
         cdef int state = self._token_state
         cdef bint is_held = False
         while p < end:
+            if state == INTEGER or state == FRACTION or state == EXPONENT_DIGIT:
+                while p < end and 48 <= p[0] <= 57:  # more of the same
+                    p += 1
+                if p == end:
+                    break
             c = p[0]
             if ts_class[c] != TS_WORD:
                 break
