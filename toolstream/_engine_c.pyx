@@ -821,7 +821,7 @@ cdef class StreamingJsonParser:
             return self._shown
         if levels:
             if is_open_string and self._lengthen(levels):
-                value = self._shown
+                value = <object>self._views[self._latest].mirrors[0].copy
             else:
                 value = self._renew(levels, is_open_string, value)
         elif is_open_string:
@@ -980,19 +980,27 @@ cdef class StreamingJsonParser:
         return <object>view.mirrors[0].copy
 
     cdef inline bint _lengthen(self, Py_ssize_t levels) noexcept:
-        """Let the open string of the newest snapshot grow, if nothing else has changed and nobody holds any of it."""
-        cdef View* view = &self._views[self._latest]
+        """Make the next snapshot of one that differs in the open string alone, if there is one and nobody holds any of it."""
+        cdef int number = self._latest
+        cdef View* view = &self._views[number]
+        cdef Py_ssize_t references = 2
+        if view.levels and view.mirrors[0].copy == <PyObject*>self._shown and ts_is_held_by(view.mirrors[0].copy, 2):
+            if self._size > LONG_TEXT and self._views[1 - number].levels:
+                return False
+        else:
+            number = 1 - number
+            view = &self._views[number]
+            references = 1
         if view.text == NULL or view.text_serial != self._string_serial or self._lowest != levels:
             return False
-        if view.same != levels or view.levels != levels or view.mirrors[0].copy != <PyObject*>self._shown:
-            return False
-        if self._size > LONG_TEXT and self._views[1 - self._latest].levels:
-            return False
-        if self._own_levels(view, levels, 2) != levels:
+        if view.same != levels or view.levels != levels or self._own_levels(view, levels, references) != levels:
             return False
         if not ts_has_at(view.mirrors[levels - 1].copy, view.mirrors[levels - 1].synced, view.text):
             return False
-        return ts_lengthen(view.text, self._buffer, self._size, &view.text_size, view.text_room)
+        if not ts_lengthen(view.text, self._buffer, self._size, &view.text_size, view.text_room):
+            return False
+        self._latest = number
+        return True
 
     @cython.final
     cdef Py_ssize_t _own_levels(self, View* view, Py_ssize_t levels, Py_ssize_t references) noexcept:
