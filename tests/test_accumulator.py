@@ -1,7 +1,8 @@
 """ToolCallAccumulator: by index, by the letter, at a cost that is linear."""
 
 import math
-from types import SimpleNamespace
+from collections import UserDict
+from types import MappingProxyType, SimpleNamespace
 
 import pytest
 from counting import lines_executed
@@ -93,6 +94,14 @@ def test_what_is_no_text_adds_nothing():
     accumulator.observe([delta(0, "c1", "f", "{}")])
     accumulator.observe([{"index": 0, "id": 7, "function": {"name": None, "arguments": {"a": 1}}}])
     assert assembled(accumulator) == [["c1", "f", "{}"]]
+
+
+def test_mappings_are_read_like_dicts():
+    accumulator = ToolCallAccumulator()
+    one = {"index": 1, "id": "c1", "function": MappingProxyType({"name": "f", "arguments": "{}"})}
+    accumulator.observe([MappingProxyType(one), UserDict({"index": -1})])
+    assert assembled(accumulator) == [["c1", "f", "{}"]]
+    assert accumulator.dropped_deltas == 1
 
 
 def test_objects_are_read_like_dicts():

@@ -6,7 +6,7 @@ import pickle
 import sys
 from dataclasses import dataclass
 from enum import Enum
-from types import SimpleNamespace
+from types import MappingProxyType, SimpleNamespace
 
 import pytest
 from cutting import cuts, same
@@ -411,9 +411,11 @@ class Call:
 
 
 def parse(arguments, **fields):
-    """The same answer for a dict, a namespace, and a dataclass."""
+    """The same answer for a dict, another mapping, a namespace, and a dataclass."""
     call = {"id": "call_1", "type": "function", "function": {"name": "f", "arguments": arguments}, **fields}
     answers = [parse_tool_call_arguments(call), parse_tool_call_arguments(Call(Function("f", arguments), **fields))]
+    function = MappingProxyType({"name": "f", "arguments": arguments})
+    answers.append(parse_tool_call_arguments(MappingProxyType({**call, "function": function})))
     if not isinstance(arguments, dict):
         answers.append(parse_tool_call_arguments(as_namespace(call)))
     assert all(answer == answers[0] for answer in answers)

@@ -3,7 +3,7 @@
 import json
 import re
 from enum import Enum
-from types import SimpleNamespace
+from types import MappingProxyType, SimpleNamespace
 
 import pytest
 from hypothesis import given, settings
@@ -217,6 +217,12 @@ SHAPES = [
 ]
 
 
+def as_mappings(value):
+    if isinstance(value, dict):
+        return MappingProxyType({k: as_mappings(inner) for k, inner in value.items()})
+    return [as_mappings(inner) for inner in value] if isinstance(value, list) else value
+
+
 def as_objects(value):
     """Dicts, at any depth, as objects with attributes; but not arguments, which every SDK leaves a dict."""
     if isinstance(value, dict):
@@ -231,6 +237,7 @@ def test_the_kind_and_the_call(message, want):
     assert found(message) == want
     assert repr(message) == before
     assert found(as_objects(message)) == want
+    assert found(as_mappings(message)) == want
 
 
 def test_a_finish_word_may_be_an_enumeration():

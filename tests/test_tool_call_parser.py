@@ -153,6 +153,14 @@ def test_a_chunk_that_is_no_text_is_a_type_error_and_changes_nothing(chunk):
     assert parser.get_tool_call_meta(0) == (None, None)
 
 
+@pytest.mark.parametrize("name", [b"f", 1, ["f"]])
+def test_a_name_that_is_no_text_is_a_type_error_and_changes_nothing(name):
+    parser = StreamingToolCallParser()
+    with pytest.raises(TypeError, match="a name must be str or None"):
+        parser.add_chunk(0, "{}", "c1", name)
+    assert parser.get_tool_call_meta(0) == (None, None)
+
+
 def test_a_bare_number_is_whole_at_any_moment_so_the_rest_goes_elsewhere():
     parser = StreamingToolCallParser()
     assert parser.add_chunk(0, "1", "c1", "f") == ToolCallParseResult(True, 1, actual_index=0)

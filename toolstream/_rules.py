@@ -9,6 +9,7 @@ wants a key or has one, an array takes anything), a strict one needs exactly thi
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, Final
 
 from toolstream._json_types import MISSING, JsonDeviation, JsonValue
@@ -310,7 +311,7 @@ def is_blank(text: str) -> bool:
 
 
 def get_field(obj: Any, name: str, default: Any = None) -> Any:
-    """The field `name` of a dict or of an SDK object, else `default`."""
-    if isinstance(obj, dict):
+    """The field `name` of a dict, another mapping or an SDK object, else `default`."""
+    if isinstance(obj, (dict, Mapping)):
         return obj.get(name, default)
     return getattr(obj, name, default)

@@ -6,11 +6,9 @@ and nothing is limited. Cost: a delta costs its text, `assembled` costs the call
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from functools import partial
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
-from toolstream._rules import get_field
 from toolstream._text import TextBuffer
 from toolstream.identity import accumulator_index
 
@@ -18,8 +16,8 @@ __all__ = ["ToolCallAccumulator"]
 
 
 def _fields(obj: Any) -> Callable[[str], Any]:
-    """`get_field` of one object: what it is is asked once."""
-    return obj.get if isinstance(obj, dict) else partial(get_field, obj)
+    """The fields of a delta, `None` where there is none: what it is is asked once."""
+    return obj.get if isinstance(obj, (dict, Mapping)) else lambda name: getattr(obj, name, None)
 
 
 class _Call:

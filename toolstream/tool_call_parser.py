@@ -204,7 +204,11 @@ class StreamingToolCallParser:
         if not isinstance(chunk, str):
             raise TypeError(f"a chunk must be str, not {type(chunk).__name__}")
         id = id or None
-        name = (name and name.strip(BLANK)) or None
+        if name:
+            if not isinstance(name, str):
+                raise TypeError(f"a name must be str or None, not {type(name).__name__}")
+            name = name.strip(BLANK)
+        name = name or None
         if not _is_index(index):
             self._invalid_index = True
             return ToolCallParseResult(False, error=f"the index of a call must be an integer from 0 up, not {index!r}")
