@@ -757,10 +757,7 @@ def halves(half: str) -> dict[str, list[dict[str, Any]]]:
         "gemini-interactions": [spoken],
         "bedrock-converse": [{"contentBlockDelta": {"contentBlockIndex": 0, "delta": {"text": half}}}],
         "ollama": [{"message": {"content": half, "thinking": half}, "done": False}],
-        "cohere": [
-            {"type": "tool-plan-delta", "delta": {"message": {"tool_plan": half}}},
-            {"type": "content-delta", "index": 0, "delta": {"message": {"content": {"text": "a"}}}},
-        ],
+        "cohere": [{"type": "tool-plan-delta", "delta": {"message": {"tool_plan": half}}}],
     }
 
 
@@ -769,3 +766,17 @@ def test_halves_of_a_character_are_one_in_the_message(provider: str) -> None:
     """No request could be encoded otherwise."""
     got = message(provider, *halves(HIGH)[provider], *halves(LOW)[provider])
     assert "😀" in json.dumps(got, ensure_ascii=False).encode().decode()
+    alone = message(provider, *halves(HIGH)[provider])
+    assert "\ufffd" in json.dumps(alone, ensure_ascii=False).encode().decode()
+
+
+@pytest.mark.parametrize("kind", ["function", "custom"])
+def test_half_a_character_in_arguments(kind: str) -> None:
+    field = "arguments" if kind == "function" else "input"
+    call = {"index": 0, "id": "a", "type": kind, kind: {"name": "f", field: f'{{"x":"{HIGH}"}}'}}
+    got = message("openai-chat", chunk(tool_calls=[call], finish="tool_calls"))
+    assert got["tool_calls"][0][kind][field] == '{"x":"\ufffd"}'
+    assert message("openai-chat", chunk(refusal=HIGH))["refusal"] == "\ufffd"
+    item = {"type": "function_call", "id": "i", "call_id": "a", "name": "f", "arguments": f'{{"x":"{HIGH}"}}'}
+    event = {"type": "response.output_item.done", "output_index": 0, "item": item}
+    assert message("openai-responses", event)[0]["arguments"] == '{"x":"\ufffd"}'

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from io import StringIO
 
-__all__ = ["TextBuffer", "join_halves", "rest_after"]
+__all__ = ["TextBuffer", "join_halves", "rest_after", "whole_text"]
 
 
 def join_halves(text: str) -> str:
@@ -18,6 +18,13 @@ def join_halves(text: str) -> str:
     if text.isascii():
         return text
     return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "surrogatepass")
+
+
+def whole_text(text: str) -> str:
+    """`text` as a request can carry it: halves joined, and U+FFFD for those that stay alone."""
+    if text.isascii():
+        return text
+    return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
 
 
 def rest_after(so_far: str, text: str) -> str | None:

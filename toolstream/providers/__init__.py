@@ -52,7 +52,7 @@ from importlib import import_module
 from numbers import Number
 from typing import TYPE_CHECKING, Any, Protocol
 
-from toolstream._text import join_halves
+from toolstream._text import whole_text
 from toolstream.errors import UnknownProviderError
 from toolstream.transport import AwsMessage, Framing
 from toolstream.transport.json_text import exact_loads
@@ -138,7 +138,7 @@ class Block:
         for field, pieces in self._pieces.items():
             before = out.get(field)
             if isinstance(pieces[0], str):
-                out[field] = join_halves((before if isinstance(before, str) else "") + "".join(pieces))
+                out[field] = whole_text((before if isinstance(before, str) else "") + "".join(pieces))
             else:
                 out[field] = (before if isinstance(before, list) else []) + [one for piece in pieces for one in piece]
         return out

@@ -10,6 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from toolstream._rules import is_blank
+from toolstream._text import whole_text
 from toolstream.completion import ToolCall
 from toolstream.identity import absent, sent_index
 from toolstream.providers import Block
@@ -22,7 +23,7 @@ __all__ = ["BlockProvider", "object_arguments", "text_arguments"]
 
 def text_arguments(call: ToolCall) -> str:
     """A call's arguments for a request that takes text: as the model sent them, `{}` where it sent none."""
-    text = call.arguments_text
+    text = whole_text(call.arguments_text)
     return "{}" if is_blank(text) else text
 
 
@@ -31,7 +32,7 @@ def object_arguments(call: ToolCall) -> dict[str, Any]:
     what it wrote: https://platform.claude.com/docs/en/agents-and-tools/tool-use/fine-grained-tool-streaming"""
     if isinstance(call.arguments, dict):
         return call.arguments
-    text = call.arguments_text
+    text = whole_text(call.arguments_text)
     return {} if is_blank(text) else {"INVALID_JSON": text}
 
 

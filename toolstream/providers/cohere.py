@@ -17,7 +17,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-from toolstream._text import join_halves
 from toolstream.providers import Block
 from toolstream.providers._blocks import BlockProvider, text_arguments
 
@@ -110,7 +109,7 @@ class Cohere(BlockProvider):
         if calls:
             out["tool_calls"] = calls
         if plan:
-            out["tool_plan"] = join_halves("".join(plan))
+            out["tool_plan"] = "".join(plan)
         if content:
             out["content"] = content
         if citations:

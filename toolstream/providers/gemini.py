@@ -17,7 +17,7 @@ import math
 from binascii import b2a_base64
 from typing import TYPE_CHECKING, Any, Final
 
-from .._text import join_halves
+from .._text import whole_text
 from ..identity import sent_index
 from . import plain
 from ._blocks import object_arguments
@@ -322,7 +322,7 @@ def _request_part(part: _Part) -> dict[str, Any]:
     if call is None:
         out = {name: _without_bytes(value) for name, value in part.fields.items()}
         if part.pieces:
-            out["text"] = join_halves("".join(part.pieces))
+            out["text"] = whole_text("".join(part.pieces))
         return out
     function_call = {"name": call.name, "args": object_arguments(call)}
     if part.has_id:

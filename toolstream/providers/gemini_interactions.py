@@ -17,7 +17,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-from toolstream._text import join_halves
+from toolstream._text import whole_text
 from toolstream.completion import ToolCall
 from toolstream.providers import Block
 from toolstream.providers._blocks import BlockProvider, object_arguments
@@ -205,7 +205,7 @@ def _joined(pieces: list[Any]) -> list[dict[str, Any]]:
             parts[-1]["annotations"] += annotations
     for number, part in enumerate(parts):
         if part.get("type") == "text":
-            parts[number] = {**part, "text": join_halves("".join(part["text"]))}
+            parts[number] = {**part, "text": whole_text("".join(part["text"]))}
             if not part["annotations"]:
                 del parts[number]["annotations"]
     return parts

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
+from toolstream._text import whole_text
 from toolstream.providers import plain
 from toolstream.providers._blocks import object_arguments
 
@@ -79,9 +80,9 @@ class Ollama:
     def message(self, choice: int = 0) -> dict[str, Any]:
         """The assistant's message. Calls have ids also where none was sent: a tool's answer may name them."""
         done = self.assembler.completion
-        out: dict[str, Any] = {"role": "assistant", "content": done.text}
+        out: dict[str, Any] = {"role": "assistant", "content": whole_text(done.text)}
         if done.reasoning:
-            out["thinking"] = done.reasoning
+            out["thinking"] = whole_text(done.reasoning)
         if done.calls:
             out["tool_calls"] = [_request_call(call) for call in done.calls]
         return out

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-from toolstream._text import TextBuffer, join_halves
+from toolstream._text import TextBuffer, whole_text
 from toolstream.identity import absent, sent_index
 from toolstream.providers import plain
 from toolstream.providers._blocks import text_arguments
@@ -287,17 +287,17 @@ class OpenAIChat:
         that think between calls ask for it, and others have not sent any."""
         completion = self.assembler.completion
         refusal = self._refusals.get(choice)
-        content: Any = (completion._text.read(choice) if refusal is None else "") or None
+        content: Any = (whole_text(completion._text.read(choice)) if refusal is None else "") or None
         field = self._reasoning_field.get(choice)
         if choice in self._noted:
             content = _content(content or "", self._noted[choice])
         out: dict[str, Any] = {"role": "assistant", "content": content}
         if refusal is not None:
-            out["refusal"] = refusal.read()
+            out["refusal"] = whole_text(refusal.read())
         calls = [call for call in completion.calls if call.choice == choice]
         if calls:
             if field is not None:
-                out[field] = completion._reasoning.read(choice)
+                out[field] = whole_text(completion._reasoning.read(choice))
             legacy = [call for call in calls if call.kind == "legacy_function"]
             if legacy:
                 out["function_call"] = {"name": legacy[0].name, "arguments": text_arguments(legacy[0])}
@@ -310,7 +310,12 @@ class OpenAIChat:
 
 def _request_call(call: ToolCall) -> dict[str, Any]:
     if call.kind == "custom":
-        return {"id": call.id, "type": "custom", "custom": {"name": call.name, "input": call.input}, **call.extras}
+        return {
+            "id": call.id,
+            "type": "custom",
+            "custom": {"name": call.name, "input": whole_text(call.input or "")},
+            **call.extras,
+        }
     function = {"name": call.name, "arguments": text_arguments(call)}
     return {"id": call.id, "type": "function", "function": function, **call.extras}
 
@@ -354,7 +359,7 @@ def _thoughts(pieces: list[Any]) -> list[Any]:
             texts.append(piece["text"])
             continue
         if texts:
-            out.append(_text_part(join_halves("".join(texts))))
+            out.append(_text_part(whole_text("".join(texts))))
             texts = []
         if piece is not None:
             out.append(piece)
@@ -381,7 +386,7 @@ def _joined(details: list[Any]) -> list[Any]:
                 blocks[-1][key] = value
     for block, fields in zip(blocks, texts, strict=True):
         for key, pieces in fields.items():
-            block[key] = join_halves("".join(pieces))
+            block[key] = whole_text("".join(pieces))
     return blocks
 
 

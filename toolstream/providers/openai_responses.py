@@ -17,7 +17,7 @@ import json
 from collections.abc import Callable, Collection
 from typing import TYPE_CHECKING, Any, Final
 
-from .._text import join_halves
+from .._text import whole_text
 from ..identity import absent, sent_index, sent_word
 from ._paths import PathWriter
 
@@ -579,7 +579,7 @@ def _request_item(item: _Item) -> dict[str, Any] | None:
     if item.type in _NAMED and call.name is not None:
         fields["name"] = call.name
     if form is not OBJECT and form is not LIST:
-        fields[field] = call.arguments_text
+        fields[field] = whole_text(call.arguments_text)
     elif not item.closed and item.writer is not None:
         begun = fields.get(field)
         fields[field] = {**(begun if isinstance(begun, dict) else {}), **call.partial_arguments}
@@ -592,7 +592,7 @@ def _cut_message(item: _Item, fields: dict[str, Any]) -> dict[str, Any] | None:
     """A message that was never closed, from its pieces; without any there is nothing to say."""
     content: list[dict[str, Any]] = []
     for (part, _), pieces in item.pieces.items():
-        text = join_halves("".join(pieces))
+        text = whole_text("".join(pieces))
         if part == "refusal":
             content.append({"type": "refusal", "refusal": text})
         else:
