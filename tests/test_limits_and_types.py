@@ -232,6 +232,14 @@ def test_a_passed_limit(engine):
 def test_a_limit_counts_open_containers_of_every_kind(engine):
     feed_all(engine.StreamingJsonParser(max_depth=2), ['{"a": [], "b": {}, "c": [1]} [[[['])
     feed_all(engine.StreamingJsonParser(max_depth=1), ['["[[{{"]'])
+
+
+@pytest.mark.parametrize("rest", [b"[[\xc2", "[[\ud83d"])
+def test_what_is_kept_back_after_the_limit_is_no_deviation(engine, rest):
+    parser = engine.StreamingJsonParser(max_depth=1)
+    with pytest.raises(LimitExceededError):
+        parser.feed(rest)
+    assert (parser.valid, parser.error) == (True, None)
     for text in ("{[[", '{"a":[[', "{{{", "[{["):
         with pytest.raises(LimitExceededError):
             feed_all(engine.StreamingJsonParser(max_depth=2), [text])

@@ -347,3 +347,41 @@ def test_names_signatures_and_docstrings():
         "report_ends": False,
         "max_depth": None,
     }
+
+
+HALVES = [
+    *(
+        '"',
+        "[",
+        "\\",
+        "u",
+        "0",
+        "d",
+        "8",
+        "3",
+        "\\ud83d",
+        "\\ude00",
+        "\ud83d",
+        "\ude00",
+        "\u00e9",
+        "n",
+        "x",
+        '",',
+        "]",
+        '{"a',
+    ),
+    *('":', "\U0001f600", "'", "\u20ac"),
+]
+
+
+@pytest.mark.parametrize("block", range(4))
+def test_characters_in_parts(block):
+    """Escapes, halves and bytes of a character, each in a piece of its own."""
+    parts = [unit.encode("utf-8", "surrogatepass") for unit in HALVES]
+    parts += [
+        whole[i:j] for whole in parts if whole[0] > 127 for i in range(len(whole)) for j in range(i + 1, len(whole))
+    ]
+    for seed in range(block * 500, block * 500 + 500):
+        rng = random.Random(seed)
+        pieces = ['["', *rng.choices([HALVES, parts, HALVES + parts][seed % 3], k=rng.randint(2, 9))]
+        compare(pieces, OPTIONS[seed % 2], [("append", True)])

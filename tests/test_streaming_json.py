@@ -764,3 +764,31 @@ def test_a_part_of_a_character_in_a_string_may_become_one(engine, before, part):
     parser.feed(before if isinstance(part, str) else before.encode())
     parser.feed(part)
     assert (parser.valid, parser.error) == (True, None)
+
+
+@pytest.mark.parametrize("escape", ["\\", "\\u", "\\u00", "\\ud83d\\", "\\ud83d\\ud8"])
+@pytest.mark.parametrize("part", ["\ud83d", b"\xe2\x82"])
+def test_a_part_of_a_character_in_an_escape_is_no_beginning_of_json(engine, escape, part):
+    parser = engine.StreamingJsonParser()
+    parser.feed('["' + escape if isinstance(part, str) else b'["' + escape.encode())
+    assert (parser.valid, parser.error) == (True, None)
+    parser.feed(part)
+    assert (parser.valid, parser.error.offset) == (False, 2 + len(escape))
+    error = parser.error
+    parser.feed("\ude00" if isinstance(part, str) else b"\xac")
+    assert (parser.valid, parser.error) == (False, error)
+
+
+@pytest.mark.parametrize(
+    ("waiting", "shown"),
+    [("\ud83d", "\ufffd"), ("\\ud83d", "\ufffd"), ("\\", "\\"), ("\\u00", "\\u00"), ("\\ud83d\\", "\ufffd\\")],
+)
+@pytest.mark.parametrize("together", [False, True])
+def test_a_raw_high_half_shows_what_waited_for_another_character(engine, waiting, shown, together):
+    """The half is the next character, and waits itself."""
+    parser = engine.StreamingJsonParser()
+    for piece in ['["' + waiting + "\ud83d"] if together else ['["', *waiting, "\ud83d"]:
+        parser.feed(piece)
+    assert parser.snapshot() == [shown]
+    parser.feed('\ude00"')
+    assert parser.snapshot() == [shown + "\U0001f600"]

@@ -854,11 +854,17 @@ cdef class StreamingJsonParser:
             return rules.deviation(self._error_offset, self._error_expected)
         if not self._hangs():
             return None
-        return rules.deviation(self._position, _expected(self._token_state) if self._mode == M_TOKEN else self._state)
+        expected = self._state
+        if self._mode == M_TOKEN:
+            expected = _expected(self._token_state)
+        elif self._mode == M_STRING:
+            expected = ESCAPED if self._escape == 1 else HEX_DIGITS
+        return rules.deviation(self._position, expected)
 
     cdef inline bint _hangs(self) noexcept:
-        """Whether a part of a character that no JSON text has where it stands was kept back, outside of a string."""
-        return self._mode != M_STRING and (self._raw_half or self._carry_size)
+        """Whether a part of a character that no JSON text has where it stands was kept back: outside of a string, or
+        inside of an escape."""
+        return (self._mode != M_STRING or self._escape) and (self._raw_half or self._carry_size)
 
     @property
     def repairs(self):
@@ -1224,6 +1230,8 @@ cdef class StreamingJsonParser:
             self._raw_half = c
             if c >= 0xDC00:
                 self._release_half()
+            elif self._mode == M_STRING:
+                self._end_waiting()
         if self._scratch_room > LARGE:
             PyMem_Free(self._scratch)
             self._scratch = NULL
@@ -1276,23 +1284,32 @@ cdef class StreamingJsonParser:
         if self._mode != M_STRING:
             return self._read(REPLACEMENT, 3, 1)
         self._credit += CHARACTER_CREDIT
-        self._anchor_offset = self._position
-        self._anchor = self._digits  # any address: nothing of the text lies between the two
-        self._is_ascii = True
-        if self._escape:  # cut off by the half
-            self._end_bad_escape(self._anchor)
-        if half < 0xDC00:
-            if self._half:
-                self._drop_half(self._anchor, 0)
-            self._half = half
-            self._half_size = 1
-        elif self._half:
+        if half >= 0xDC00 and self._half and not self._escape:
             self._put_character(0x10000 + ((self._half & 0x3FF) << 10) + (half & 0x3FF))
             self._half = 0
         else:
-            self._repair(self._position, LONE_SURROGATE)
-            self._put_character(0xFFFD)
+            self._end_waiting()
+            if half < 0xDC00:
+                self._half = half
+                self._half_size = 1
+            else:
+                self._repair(self._position, LONE_SURROGATE)
+                self._put_character(0xFFFD)
         self._position += 1
+        if not self._is_key and self._size > size:
+            self._dirty = True
+        return 0
+
+    cdef int _end_waiting(self) except -1:
+        """A raw half comes next in the string: an unfinished escape, or a half, that waited for something else is settled."""
+        cdef Py_ssize_t size = self._size
+        self._anchor_offset = self._position
+        self._anchor = self._digits  # any address: nothing of the text lies between the two
+        self._is_ascii = True
+        if self._escape:
+            self._end_bad_escape(self._anchor)
+        elif self._half:
+            self._drop_half(self._anchor, 0)
         if not self._is_key and self._size > size:
             self._dirty = True
         return 0

@@ -570,12 +570,17 @@ class StreamingJsonParser:
             return rules.deviation(*self._error)
         if not self._hangs():
             return None
-        expected = rules.expected_in_token(self._token_state) if self._mode == _TOKEN else self._state
+        expected = self._state
+        if self._mode == _TOKEN:
+            expected = rules.expected_in_token(self._token_state)
+        elif self._mode == _STRING:
+            expected = rules.ESCAPED if self._tail[-1] == "\\" else rules.HEX_DIGITS
         return rules.deviation(self._position, expected)
 
     def _hangs(self) -> bool:
-        """Whether a part of a character that no JSON text has where it stands was kept back, outside of a string."""
-        if self._mode == _STRING:
+        """Whether a part of a character that no JSON text has where it stands was kept back: outside of a string, or
+        inside of an escape."""
+        if self._limit is not None or (self._mode == _STRING and not self.escape):
             return False
         return bool(self._half or (self._decoder is not None and self._decoder.getstate()[0]))
 
@@ -683,7 +688,7 @@ class StreamingJsonParser:
         else:
             text = self._text(piece)
         self._credit += rules.APPEND_CREDIT + rules.CHARACTER_CREDIT * len(text)
-        if not text:
+        if not text and not (self._half and self._tail and self._mode == _STRING):  # else the half settles the rest
             return
         self._is_fresh = False
         self._mark = len(self._parts)
@@ -1034,14 +1039,14 @@ class StreamingJsonParser:
                 if low:
                     second = int(low[1], 16) if low[1] else ord(low[2])
                     return low.end(), chr(0x10000 + ((code & 0x3FF) << 10) + (second & 0x3FF))
-                if _escape_begun(text, end):
+                if _escape_begun(text, end) and not self._half:
                     return ~i, ""
             self._repair(base + i, rules.LONE_SURROGATE)
             return end, "\ufffd"
         character = text[i + 1 : i + 2]
         if character in _simple_escapes:
             return i + 2, _simple_escapes[character]
-        if _escape_begun(text, i):
+        if _escape_begun(text, i) and not self._half:
             return ~i, ""
         if character == "u":
             end = _hex_run(text, i).end()  # type: ignore[union-attr]
