@@ -540,6 +540,11 @@ def test_exceptions_and_errors_keep_their_type_and_message():
     assert frame_event(frame) == {"error": {"type": "500", "message": "broken"}}
 
 
+def test_an_exception_without_its_type_is_one_all_the_same():
+    frame = AwsMessage({":message-type": "exception"}, b'{"message": "x"}')
+    assert frame_event(frame) == {"error": {"type": "exception", "message": "x"}}
+
+
 def test_chunks_are_unwrapped_from_the_wire_and_from_boto3():
     inner = {"type": "message_stop", "n": 123456789012345678901}
     data = json.dumps(inner).encode()

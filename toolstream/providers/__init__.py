@@ -434,7 +434,7 @@ def frame_event(frame: AwsMessage, errors: str = "strict") -> dict[str, Any]:
             value = exact_loads(text)
         except ValueError:
             value = text
-        return _exception(str(headers.get(":exception-type")), value)
+        return _exception(str(headers.get(":exception-type") or "exception"), value)
     kind = headers.get(":event-type")
     event = {str(kind): exact_loads(text) if text else {}}
     return unwrap(event, errors) if kind == "chunk" else event
