@@ -288,6 +288,14 @@ cdef inline int _step(int state, unsigned char c) noexcept:
     return DEAD
 
 
+cdef inline const unsigned char* _more_digits(int state, const unsigned char* p, const unsigned char* end) noexcept:
+    """The end of the digits that leave a token in its state."""
+    if state == INTEGER or state == FRACTION or state == EXPONENT_DIGIT:
+        while p < end and 48 <= p[0] <= 57:
+            p += 1
+    return p
+
+
 cdef inline bint _is_json(int state) noexcept:
     return state < WORD * (JSON_WORDS + 1)
 
@@ -1976,12 +1984,8 @@ cdef class StreamingJsonParser:
         cdef const unsigned char* start = p
         cdef int state = self._token_state
         cdef bint is_held = False
+        p = _more_digits(state, p, end)
         while p < end:
-            if state == INTEGER or state == FRACTION or state == EXPONENT_DIGIT:
-                while p < end and 48 <= p[0] <= 57:  # more of the same
-                    p += 1
-                if p == end:
-                    break
             c = p[0]
             if ts_class[c] != TS_WORD:
                 break
@@ -1990,7 +1994,9 @@ cdef class StreamingJsonParser:
                 break
             if state:
                 state = self._grow_token(state, c, p, p - start)
-            p += 1
+                p = _more_digits(state, p + 1, end)
+            else:
+                p += 1
         self._token_state = state
         if p > start:
             if self._takes and self._shows_pending:
