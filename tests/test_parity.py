@@ -241,6 +241,13 @@ def test_wrong_options(options):
 def test_limit():
     for pieces in (["[[", "[", "[", "1"], ["[[[[[", b"", ""], [b"\xc3", "[[[[[1"], ["[[\ud83d", "[[["]):
         compare(pieces, {"max_depth": 2}, [("append", True)])
+    for piece in (b'[[["\xc3', b"[[[\xe2\x82", "[[[\ud83d"):  # what follows the bracket is not looked at
+        compare([piece, b"\xa9"], {"max_depth": 2}, [("append", True)])
+        for engine in (_engine_py, _engine_c):
+            parser = engine.StreamingJsonParser(max_depth=2)
+            with pytest.raises(LimitExceededError, match="max_depth=2 at offset 2"):
+                parser.feed(piece)
+            assert (parser.valid, parser.error, parser.position) == (True, None, 2)
     for engine in (_engine_py, _engine_c):
         parser = engine.StreamingJsonParser(max_depth=1)
         with pytest.raises(LimitExceededError, match="max_depth=1 at offset 4"):
