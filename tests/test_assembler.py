@@ -496,6 +496,48 @@ def test_text_and_then_an_object():
     assert one('{"a":"x', {"a": "z"})[1] == [("args_conflict", 0)]
 
 
+@pytest.mark.parametrize("strange", [float("inf"), float("nan"), object()])
+def test_an_object_that_was_not_read_whole_is_not_put_together_with_another(strange):
+    for objects in ([{"a": strange}, {"b": 1}], [{"b": 1}, {"a": strange}]):
+        got, found = one(*objects)
+        assert (got.arguments, got.status, got.executable) == (None, "invalid", False)
+        assert ("args_nonfinite" if isinstance(strange, float) else "args_invalid", 0) in found
+
+
+@pytest.mark.parametrize("text", ["null", "[1", "5", "x", '{"a":oops'])
+def test_an_object_after_text_that_is_no_beginning_of_it(text):
+    got, found = one(text, {"a": 1})
+    assert (got.status, got.recovered, found) == ("invalid", [{"a": 1}], [("args_conflict", 0)])
+
+
+@pytest.mark.parametrize("first", ["", " ", "{}", '{"a":1'])
+def test_an_object_after_the_beginning_of_its_text_takes_more_keys(first):
+    got, found = one(first, {"a": 1}, {"b": 2})
+    assert (got.arguments, got.executable) == ({"a": 1, "b": 2}, True)
+    assert ("args_merged", 0) in found
+
+
+@pytest.mark.parametrize(
+    ("text", "arguments", "code"),
+    [
+        ("</call>", {"a": 1, "b": 2}, "args_trailing"),
+        ('{"b":2,"a":1}', {"a": 1, "b": 2}, "args_resend"),
+        ('{"c":3}', None, "args_concatenated"),
+    ],
+)
+def test_text_after_objects_that_were_put_together(text, arguments, code):
+    got, found = one({"a": 1}, {"b": 2}, text)
+    assert (got.arguments, found) == (arguments, sorted([("args_merged", 0), (code, 0)]))
+    rest = "" if code == "args_resend" else text
+    assert got.arguments_text == '{"a":1,"b":2}' + rest
+    assert got.recovered == ([] if arguments else [{"a": 1, "b": 2}, {"c": 3}])
+    assert one({"a": 1}, {"b": 2}, text, strict=True)[0].executable is (code == "args_resend")
+
+
+def test_a_list_and_then_an_object_are_both_recovered():
+    assert one([1], {"a": 1})[0].recovered == [[1], {"a": 1}]
+
+
 # ---------------------------------------------------------------- 6 and 7: finish words, entries
 
 

@@ -414,14 +414,18 @@ class Assembler:
             return
         text = dump(value)
         if call._finished or not call._buffer.length or is_blank(call.arguments_text):
-            odd.from_objects = not call._buffer.length
+            empty = odd.tail is None and self._value(call) == {} if call._finished else True
             self._append(call, text, False)
+            odd.from_objects = empty and odd.tail is None
             return
         self._late(call)
         self._count(text, call.arguments_text)
-        if extends(call.partial_arguments, value):
+        parser = call._parser
+        begun = parser is not None and type(parser.snapshot()) is dict and not is_lossy(parser)
+        if begun and extends(call.partial_arguments, value):
             self.defect("args_cumulative", call)
             self._restart(call, text)
+            odd.from_objects = True
         else:
             self._refuse(call, odd, "args_conflict", [value])
 
@@ -695,6 +699,10 @@ class Assembler:
             if odd.too_deep:
                 self._show(call, text, ())
                 return
+            if odd.merged is not None and odd.refused is None and not is_blank(text):
+                self._restart(call, dump(odd.merged))  # text follows the object that was put together
+                parser = call._parser
+                odd.from_objects = False
             if odd.cumulative:
                 before = call.arguments_text
                 if text.startswith(before):
@@ -874,10 +882,16 @@ class Assembler:
         self._late(call)
         if self._limits.max_argument_bytes is not None:
             self._count(dump(value))
+        parser = call._parser
+        if odd.merged is None and parser is not None and (is_lossy(parser) or parser.overflow_count):
+            return  # refused at its end, whatever else comes: not all of it was read
         old = self._value(call)
-        if odd.refused is not None or not isinstance(old, dict):
+        if odd.refused is not None:
             call.recovered.append(value)
-            self._refuse(call, odd, odd.refused or "args_conflict", call.recovered)
+            self._refuse(call, odd, odd.refused, call.recovered)
+            return
+        if not isinstance(old, dict):
+            self._refuse(call, odd, "args_conflict", [old, value])
             return
         merged = old if odd.merged is not None else dict(old)
         added = grown = False
