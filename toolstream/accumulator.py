@@ -6,9 +6,11 @@ and nothing is limited. Cost: a delta costs its text, `assembled` costs the call
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
+from functools import partial
 from typing import Any
 
+from toolstream._rules import get_field
 from toolstream._text import TextBuffer
 from toolstream.identity import accumulator_index
 
@@ -17,7 +19,7 @@ __all__ = ["ToolCallAccumulator"]
 
 def _fields(obj: Any) -> Callable[[str], Any]:
     """The fields of a delta, `None` where there is none: what it is is asked once."""
-    return obj.get if isinstance(obj, (dict, Mapping)) else lambda name: getattr(obj, name, None)
+    return obj.get if isinstance(obj, dict) else partial(get_field, obj)
 
 
 class _Call:
