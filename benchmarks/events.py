@@ -176,16 +176,19 @@ def cohere() -> list[bytes]:
     return _sse(events, "type")
 
 
+PADDING = "abcdefghijklmnopqrstuvwxyzABCDEFG"  # of a random length in real streams, 33 on average
+
+
 def bedrock_converse() -> list[bytes]:
     def block(kind: str, **fields: Any) -> bytes:
-        return _frame(kind, {"contentBlockIndex": 0, **fields, "p": "abcdefghijkl"})
+        return _frame(kind, {"contentBlockIndex": 0, **fields, "p": PADDING})
 
     return [
-        _frame("messageStart", {"role": "assistant", "p": "abcd"}),
+        _frame("messageStart", {"role": "assistant", "p": PADDING}),
         block("contentBlockStart", start={"toolUse": {"toolUseId": "tooluse_kZJMlvQmRJ6eAyJE5GIl7Q", "name": "write"}}),
         *[block("contentBlockDelta", delta={"toolUse": {"input": a}}) for a in ARGUMENTS],
         block("contentBlockStop"),
-        _frame("messageStop", {"stopReason": "tool_use", "p": "abcd"}),
+        _frame("messageStop", {"stopReason": "tool_use", "p": PADDING}),
         _frame("metadata", {"usage": {"inputTokens": 20, "outputTokens": 30, "totalTokens": 50}}),
     ]
 
@@ -195,7 +198,7 @@ def bedrock_invoke() -> list[bytes]:
     out = []
     for piece in anthropic():
         payload = piece.partition(b"data: ")[2].strip()
-        out.append(_frame("chunk", {"bytes": base64.b64encode(payload).decode(), "p": "abcd"}))
+        out.append(_frame("chunk", {"bytes": base64.b64encode(payload).decode(), "p": PADDING}))
     return out
 
 
