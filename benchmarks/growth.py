@@ -35,10 +35,9 @@ ROUNDS, SPENT = 5, 3.0  # rounds of a row; fewer, at least two, once so many sec
 SHORTEST = 0.002  # seconds: what is over sooner is repeated within a round
 TEXTS = ("string", "escapes", "items", "deep", "wide", "number", "word")
 VALUES = ("string", "items", "deep", "wide")  # what the interpreter can read, or make
-COSTLY = ("deep", "wide")  # in pieces of one: a view of each costs all the credit, minutes in all
 CASES = [
     *((operation, shape, 64) for shape in TEXTS for operation in ("live", "append")),
-    *((operation, shape, 1) for shape in TEXTS if shape not in COSTLY for operation in ("live", "append")),
+    *((operation, shape, 1) for shape in TEXTS for operation in ("live", "append")),
     *((operation, "string", 64) for operation in OPERATIONS if operation not in ("live", "append")),
     *((operation, "string", 1) for operation in ("arguments", "accumulator", "call_parser", "stream")),
 ]
