@@ -12,6 +12,7 @@ from vectors import vectors
 
 from toolstream import CompletionDefect, Limits, ToolCallStream, assemble, detect_completion_defect
 from toolstream.defects import DEFECTS, SENTENCES
+from toolstream.providers import anthropic, bedrock_converse, cohere, gemini, gemini_interactions, ollama, openai_chat
 
 # ---------------------------------------------------------------- the table
 
@@ -249,6 +250,23 @@ def test_a_finish_word_may_be_an_enumeration():
 
     for word in (Text.MAX_TOKENS, Number.MAX_TOKENS):
         assert found({"candidates": [{"finish_reason": word}]}) == ("length", None)
+
+
+WORDS = [
+    (module, word, meaning)
+    for module in (anthropic, bedrock_converse, cohere, gemini, gemini_interactions, ollama, openai_chat)
+    for word, meaning in module._MEANINGS.items()
+]
+
+
+@pytest.mark.parametrize(("module", "word", "meaning"), WORDS)
+def test_a_finish_word_means_the_same_in_a_stream_and_in_a_whole_message(module, word, meaning):
+    message = {"choices": [{"message": {"content": "text"}, "finish_reason": word}]}
+    if module is gemini:
+        message = {"candidates": [{"content": {"parts": [{"text": "text"}]}, "finishReason": word}]}
+    defect = detect_completion_defect(message)
+    kinds = {"stop": None, "tool_calls": "calls_missing"}
+    assert (defect and defect.kind) == kinds.get(meaning, meaning)
 
 
 def test_the_message_names_the_call_and_never_shows_arguments():

@@ -154,8 +154,10 @@ LENGTH: Final = frozenset(
         "length",
         "max_tokens",
         "max_output_tokens",
+        "max_completion_tokens",
         "model_length",
         "model_context_window_exceeded",
+        "repetition_truncation",
         "incomplete",
         "budget_exceeded",
     )
@@ -167,6 +169,7 @@ FILTER: Final = frozenset(
         "guardrail_intervened",
         "refusal",
         "safety",
+        "sensitive",
         "recitation",
         "language",
         "blocklist",
@@ -183,7 +186,10 @@ FAILED: Final = frozenset(
         "error",
         "failed",
         "cancelled",
+        "abort",
         "timeout",
+        "network_error",
+        "insufficient_system_resource",
         "malformed_function_call",
         "malformed_tool_use",
         "malformed_model_output",
@@ -195,6 +201,9 @@ FAILED: Final = frozenset(
 )
 PROMISE: Final = frozenset(("tool_calls", "tool_call", "tool_use", "function_call", "requires_action"))
 """Finish words of all protocols, in small letters: cut by length, cut by a filter, failed, and promising calls."""
+
+GEMINI_FAILED: Final = frozenset(("other", "image_other", "no_image"))
+"""Words of failure only where Gemini says them."""
 
 SENTENCES: Final[dict[CompletionDefectKind, str]] = {
     "error": "The provider reported an error; what came before it may be only a part.",
@@ -435,7 +444,8 @@ def _chat_message(message: Any, word: str, failed: bool) -> _Message:
 def _candidate(candidate: Any, failed: bool) -> _Message:
     """A candidate of Gemini."""
     calls, speaks = _blocks(_items(get_field(get_field(candidate, "content"), "parts")))
-    return _Message(calls, speaks, _word(_first(candidate, "finishReason", "finish_reason")), failed)
+    word = _word(_first(candidate, "finishReason", "finish_reason"))
+    return _Message(calls, speaks, word, failed or word in GEMINI_FAILED)
 
 
 def _blocks(blocks: Any) -> tuple[list[_Call], bool]:
