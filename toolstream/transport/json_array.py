@@ -20,8 +20,9 @@ __all__ = ["JsonArrayDecoder"]
 
 _between = re.compile(rb"[^\s,\xef\xbb\xbf]").search  # the last three: a byte order mark
 _opening = re.compile(rb"[\[{\]]").search
-_structure = re.compile(rb'["{}\[\]]').search
-_string_end = re.compile(rb'["\\]').search
+_quote_or_escape = re.compile(rb'["\\]').search
+# Whole strings, and what is between. A limited number: `re` takes memory for each.
+_no_brackets = re.compile(rb'(?:[^"{}\[\]]+|"[^"\\]*(?:\\.[^"\\]*){0,64}"){0,64}', re.DOTALL).match
 
 
 class JsonArrayDecoder(Utf8Framing):
@@ -125,26 +126,41 @@ class JsonArrayDecoder(Utf8Framing):
     def _element_end(self, data: bytes, at: int) -> int:
         """Scan the element under way from `at`: where it ends, or the end of `data` while `_depth` is not 0."""
         size = len(data)
+        if self._in_string:
+            at = self._string_end(data, at)
         while at < size:
-            if self._escaped:
-                self._escaped = False
-                at += 1
+            end = _no_brackets(data, at).end()  # type: ignore[union-attr]
+            if end > at:
+                at = end
                 continue
-            found = (_string_end if self._in_string else _structure)(data, at)
-            if found is None:
-                return size
-            at = found.end()
-            byte = data[at - 1]
-            if byte == 0x22:
-                self._in_string = not self._in_string
-            elif byte == 0x5C:
-                self._escaped = True
+            byte = data[at]
+            at += 1
+            if byte == 0x22:  # a string that does not end here
+                self._in_string = True
+                at = self._string_end(data, at)
             elif byte in b"{[":
                 self._depth += 1
             else:
                 self._depth -= 1
                 if not self._depth:
                     return at
+        return at
+
+    def _string_end(self, data: bytes, at: int) -> int:
+        """Where the open string ends, or the end of `data`."""
+        while at < len(data):
+            if self._escaped:
+                self._escaped = False
+                at += 1
+                continue
+            found = _quote_or_escape(data, at)
+            if found is None:
+                return len(data)
+            at = found.end()
+            if data[at - 1] == 0x22:
+                self._in_string = False
+                return at
+            self._escaped = True
         return at
 
     def _take(self, elements: list[Any]) -> None:
