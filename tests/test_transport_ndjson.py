@@ -30,10 +30,11 @@ def test_lines_in_every_cutting(data, expected):
 
 def test_the_payload_of_a_single_line():
     decoder = NdjsonDecoder()
-    assert decoder.payload(b"{}\n") is None, "a byte order mark could stand before it"
-    assert decoder.feed(b"{}\n") == ["{}"]
+    assert decoder.payload(b"\xef\xbb\xbf{}\n") is None
+    assert decoder.payload(b"{}\n") == b"{}", "also at the start"
+    assert decoder.feed(b"\xef\xbb\xbf{}\n") == ["\ufeff{}"], "where no byte order mark can come any more"
     assert decoder.payload(b'{"a": "\xff"}\n') == b'{"a": "\xff"}'
-    for other in (b"{}", b"{}\n{}\n", b"{}\n{", b"\n\n", b'"' + b"x" * 5000 + b'"\n', b""):
+    for other in (b"[]\n", b"{}", b"{}\n{}\n", b"{}\n{", b"\n\n", b'"' + b"x" * 5000 + b'"\n', b""):
         assert decoder.payload(other) is None
     decoder.feed(b'{"under": ')
     assert decoder.payload(b"1}\n") is None
@@ -63,6 +64,12 @@ def test_a_line_that_is_too_long_is_refused_whole_or_not(size):
     for data in (b"x" * 200, b"x" * 200 + b"\n{}\n"):
         assert decode_to_limit(NdjsonDecoder(max_size=100), b"{}\n[]\n" + data, size) == ["{}", "[]"]
         assert decode_to_limit(NdjsonDecoder(max_size=100), data, size) == []
+
+
+def test_after_a_line_that_is_too_long_there_is_no_short_way():
+    decoder = NdjsonDecoder(max_size=100)
+    assert decoder.feed(b"{}\n" + b"x" * 200) == ["{}"]
+    assert decoder.payload(b"{}\n") is None
 
 
 def test_one_long_line_in_single_bytes_is_linear():

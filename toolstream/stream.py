@@ -230,9 +230,9 @@ class ToolCallStream:
             if not self._look_inside(piece):
                 self._event(piece)
         elif isinstance(piece, (bytes, bytearray, memoryview)):
-            self._bytes(bytes(piece))
+            self._bytes(bytes(piece), True)
         elif isinstance(piece, str):
-            self._bytes(piece.encode("utf-8", "surrogatepass"))
+            self._bytes(piece.encode("utf-8", "surrogatepass"), True)
         elif isinstance(piece, SseEvent):
             self._sse(piece)
         elif isinstance(piece, AwsMessage):
@@ -257,7 +257,8 @@ class ToolCallStream:
             self._event(event)
         return True
 
-    def _bytes(self, data: bytes) -> None:
+    def _bytes(self, data: bytes, short: bool = False) -> None:
+        """`short`: the decoder's short way has not been tried."""
         if self._provider is None:
             self.unread.append(data)
             self._size += len(data)
@@ -269,7 +270,9 @@ class ToolCallStream:
                 self._head = data
                 return
             decoder = self._set_framing(framing)
-        self._messages(decoder, decoder.feed(data))
+        payload = self._payload(data) if short and self._payload is not None else None
+        if payload is None or not self._json(payload, None):
+            self._messages(decoder, decoder.feed(data))
         if self._provider is None and self._size > RECOGNITION_BYTES:
             self._use(recognise_last(self._events(), self._framing, self._size))
 
@@ -441,7 +444,8 @@ class ToolCallStream:
             messages = decoder_now.close()
             if decoder_now.unterminated:
                 self._unterminated(messages)
-            self._messages(decoder_now, messages)
+            if messages or decoder_now.gaps or decoder_now.utf8_invalid:
+                self._messages(decoder_now, messages)
         if self._provider is None:
             self._use(recognise_last(self._events(), self._framing, self._size))
 

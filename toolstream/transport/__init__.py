@@ -53,6 +53,8 @@ def recognise_framing(head: bytes, final: bool = False) -> Framing | None:
     lines do not frame it, and the decoder of arrays reads it. All else can only be server-sent events, and so are
     4 KB of blanks.
     """
+    if head[:1].isalpha():
+        return "sse"
     final = final or len(head) >= _BLANKS
     if head[:1] in (b"\0", b"\1"):
         return "aws-event-stream"

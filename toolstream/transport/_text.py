@@ -39,7 +39,7 @@ class TextFraming(Utf8Framing):
     __slots__ = ("_started",)
 
     def __init__(self) -> None:
-        super().__init__()
+        Utf8Framing.__init__(self)
         self._started = False  # something was decoded: no byte order mark can come any more
 
     def _text(self, whole: bytes, number: int | None = None) -> str:

@@ -34,7 +34,7 @@ class NdjsonDecoder(TextFraming):
     gaps: ClassVar[list[int]] = []  # nothing is ever skipped
 
     def __init__(self, *, max_size: int = MAX_SIZE) -> None:
-        super().__init__()
+        TextFraming.__init__(self)
         self._max_size = max_size
         self._short = min(max_size, 4096)  # what is longer is looked at once, not twice
         self._pending = bytearray()
@@ -47,9 +47,10 @@ class NdjsonDecoder(TextFraming):
 
         A short cut like that of `SseDecoder`. `None`: nothing was read, `feed` is to be called.
         """
-        if self._started and not self._pending and len(data) <= self._short:
+        if not self._pending and len(data) <= self._short:
             line, end, rest = data.partition(b"\n")
             if end and not rest and line[:1] == b"{":
+                self._started = True
                 return line
         return None
 
@@ -101,6 +102,7 @@ class NdjsonDecoder(TextFraming):
             if len(self._pending) <= self._max_size:
                 return lines
         self._pending.clear()
+        self._short = -1
         self._error = LimitExceededError(f"a line is longer than {self._max_size} bytes")
         if not lines:
             raise self._error

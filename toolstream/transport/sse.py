@@ -67,19 +67,20 @@ class SseDecoder(TextFraming):
     gaps: ClassVar[list[int]] = []  # nothing is ever skipped
 
     def __init__(self, *, max_size: int = MAX_SIZE) -> None:
-        super().__init__()
+        TextFraming.__init__(self)
         self._max_size = max_size
         self._short = min(max_size, 4096)  # what is longer is looked at once, not twice
         self._pending = bytearray()  # the event under way, its line ends already LF
         self._after_cr = False  # the last byte was a CR: an LF now belongs to it
-        self._head = b""  # what stood before the data of the last event that took the short way: mostly the same again
-        self._calm = False  # started, and nothing of the above matters: the short way may be taken
+        self._head: bytes | None = None  # what stood before the data of the last event that took the short way
+        self._calm = True  # nothing of the above matters: a short way may be taken
         self._error: LimitExceededError | None = None
         self.unterminated = False
 
     def feed(self, data: bytes) -> list[SseEvent]:
         """The events that `data` completes. Raises `LimitExceededError` for one that is too long."""
-        if self._calm and type(data) is bytes and data[-2:] == b"\n\n" and len(data) <= self._max_size:
+        calm = self._calm and self._started
+        if calm and type(data) is bytes and data[-2:] == b"\n\n" and len(data) <= self._max_size:
             try:
                 text = data.decode()
             except UnicodeDecodeError:
@@ -112,6 +113,7 @@ class SseDecoder(TextFraming):
                     return payload
                 if _name_line(head):
                     self._head = head
+                    self._started = True
                     return payload
         return None
 
@@ -125,7 +127,7 @@ class SseDecoder(TextFraming):
             self._calm = False
             return self._bounded(whole)
         events = self._decode(whole) if whole else []
-        self._calm = self._started and not self._pending and not self._after_cr
+        self._calm = not self._pending and not self._after_cr
         return events
 
     def _whole_events(self, data: bytes) -> bytes:
