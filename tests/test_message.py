@@ -716,6 +716,18 @@ def test_ollama_thinking_and_old_servers() -> None:
     }
 
 
+@pytest.mark.parametrize("text", ["", " \n", "null", " null\n"])
+def test_a_call_without_arguments_goes_back_with_an_empty_object(text: str) -> None:
+    entry = {"index": 0, **function("f", text, "a")}
+    assert message("openai-chat", chunk("tool_calls", tool_calls=[entry]))["tool_calls"] == [function("f", "{}", "a")]
+    item = {"type": "function_call", "id": "fc", "call_id": "a", "name": "f", "arguments": text, "status": "completed"}
+    done = {"type": "response.output_item.done", "output_index": 0, "item": item}
+    assert message("openai-responses", done) == [{**item, "arguments": "{}"}]
+    block = {"type": "tool_use", "id": "a", "name": "f", "input": {}}
+    begun = message("anthropic", start(0, **block), delta(0, "input_json_delta", partial_json=text))
+    assert begun["content"] == [block]
+
+
 def test_bytes_and_events_give_the_same() -> None:
     events = [chunk(tool_calls=[{"index": 0, **function("f", '{"x":1}', "a")}]), chunk("tool_calls")]
     assert run(None, [sse(events, done=True)]).message() == message("openai-chat", *events)

@@ -12,12 +12,12 @@ import re
 from typing import NamedTuple
 
 from toolstream._engine import StreamingJsonParser
-from toolstream._rules import BLANK, LOSSLESS
+from toolstream._rules import BLANK, LOSSLESS, is_blank
 from toolstream.completion import Status
 from toolstream.errors import LimitExceededError
 from toolstream.types import JsonValue
 
-__all__ = ["Verdict", "is_lossy", "judge", "judge_object", "new_parser"]
+__all__ = ["Verdict", "is_lossy", "judge", "judge_object", "new_parser", "says_nothing"]
 
 _EXACT = {"fence": "args_fenced", "lone_surrogate": "surrogate_lone"}  # repairs that have a code of their own
 
@@ -44,6 +44,11 @@ def is_lossy(parser: StreamingJsonParser) -> bool:
     return parser.repair_count > 0 and any(code not in LOSSLESS and code != "trailing" for _, code in parser.repairs)
 
 
+def says_nothing(text: str) -> bool:
+    """Whether a text brings no arguments: `null` counts as none."""
+    return text.strip(BLANK) in ("", "null")
+
+
 def judge(
     parser: StreamingJsonParser, text: str, max_depth: int | None, regular: bool, followed: bool | None, strict: bool
 ) -> Verdict:
@@ -56,9 +61,8 @@ def judge(
         whole = parser.snapshot()
         if type(whole) is dict:
             return judge_object(whole, text)
-    stripped = text.strip(BLANK)
-    if not stripped or stripped == "null":
-        code = "args_null" if stripped else "args_empty"
+    if says_nothing(text):
+        code = "args_empty" if is_blank(text) else "args_null"
         if not regular:
             return Verdict("incomplete", None, [], [("args_truncated", len(text), ""), (code, None, "")])
         return Verdict("complete", {}, [], [(code, None, "")])

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from toolstream._rules import is_blank
 from toolstream._text import whole_text
+from toolstream._verdict import says_nothing
 from toolstream.completion import ToolCall
 from toolstream.identity import absent, sent_index
 from toolstream.providers import Block
@@ -24,7 +24,7 @@ __all__ = ["BlockProvider", "object_arguments", "text_arguments"]
 def text_arguments(call: ToolCall) -> str:
     """A call's arguments for a request that takes text: as the model sent them, `{}` where it sent none."""
     text = whole_text(call.arguments_text)
-    return "{}" if is_blank(text) else text
+    return "{}" if says_nothing(text) else text
 
 
 def object_arguments(call: ToolCall) -> dict[str, Any]:
@@ -33,7 +33,7 @@ def object_arguments(call: ToolCall) -> dict[str, Any]:
     if isinstance(call.arguments, dict):
         return call.arguments
     text = whole_text(call.arguments_text)
-    return {} if is_blank(text) else {"INVALID_JSON": text}
+    return {} if says_nothing(text) else {"INVALID_JSON": text}
 
 
 class BlockProvider:

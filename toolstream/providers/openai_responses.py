@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from .._text import whole_text
 from ..identity import absent, sent_index, sent_word
+from ._blocks import text_arguments
 from ._paths import PathWriter
 
 if TYPE_CHECKING:
@@ -578,7 +579,9 @@ def _request_item(item: _Item) -> dict[str, Any] | None:
         fields["id"] = call.id  # which the answer names
     if item.type in _NAMED and call.name is not None:
         fields["name"] = call.name
-    if form is not OBJECT and form is not LIST:
+    if form is TEXT:
+        fields[field] = text_arguments(call)
+    elif form is FREE:
         fields[field] = whole_text(call.arguments_text)
     elif not item.closed and item.writer is not None:
         begun = fields.get(field)
