@@ -85,7 +85,7 @@ class _Home:
     __slots__ = ("cut", "finished", "ids", "lane", "legacy", "length")
 
     def __init__(self) -> None:
-        self.lane = AssemblerIdentity()
+        self.lane: AssemblerIdentity | None = None  # where identity is inferred
         self.legacy: AssemblerIdentity | None = None  # of `function_call`, which has neither index nor id
         self.ids: set[str | None] = set()  # of the calls that have started
         self.finished = False  # a finish word has come
@@ -211,15 +211,14 @@ class Assembler:
                 self._empty_header(call, id, name)
                 self.append(call, arguments)
                 return call
-        return self._delta(self._home(choice), choice, index, id, name, arguments, kind, bare)
+        return self._delta(choice, index, id, name, arguments, kind, bare)
 
     def bare_entries(self, choice: int, count: int) -> None:
         """Before a list with several entries that have no index, id and name: how many (rule 3)."""
-        self._home(choice).lane.list_bare(count)
+        self._lane(choice, self._home(choice)).list_bare(count)
 
     def _delta(
         self,
-        home: _Home,
         choice: int,
         index: object,
         id: object,
@@ -228,11 +227,12 @@ class Assembler:
         kind: str,
         bare: int | None,
     ) -> ToolCall | None:
-        lane = home.lane
+        home = self._home(choice)
         if kind == "legacy_function":
             lane = home.legacy = home.legacy or AssemblerIdentity()
             number, index_code = None, None
         else:
+            lane = home.lane or self._lane(choice, home)
             number, index_code = assembler_index(index)
         sent_id, sent_name = sent_word(id), sent_word(name)
         if not (arguments is None or isinstance(arguments, str)):
@@ -536,8 +536,14 @@ class Assembler:
         home = self._homes.get(choice)
         if home is None:
             home = self._homes[choice] = _Home()
-            self.slots[choice] = home.lane.slots
         return home
+
+    def _lane(self, choice: int, home: _Home) -> AssemblerIdentity:
+        lane = home.lane
+        if lane is None:
+            lane = home.lane = AssemblerIdentity()
+            self.slots[choice] = lane.slots
+        return lane
 
     def _open(
         self,
@@ -1007,7 +1013,8 @@ class Assembler:
             if self._halves or text[-1:] >= "\ud800":
                 text = self._join_half(("text", choice), text)
             if text:
-                self.completion._text.append(choice, text)
+                write = self.completion._text[choice].append
+                write(text)
                 self.events.append(TextDelta(text, choice))
 
     def reasoning(self, text: object, choice: int = 0) -> None:
@@ -1016,7 +1023,8 @@ class Assembler:
             if self._halves or text[-1:] >= "\ud800":
                 text = self._join_half(("reasoning", choice), text)
             if text:
-                self.completion._reasoning.append(choice, text)
+                write = self.completion._reasoning[choice].append
+                write(text)
                 self.events.append(ReasoningDelta(text, choice))
 
     def finish(self, word: object, meaning: Meaning | None, choice: int = 0) -> None:
@@ -1115,8 +1123,9 @@ class Assembler:
         self._closed = True
         completion = self.completion
         for home in self._homes.values():
-            for _ in home.lane.waiting:
-                self.defect("orphan_delta")
+            if home.lane is not None:
+                for _ in home.lane.waiting:
+                    self.defect("orphan_delta")
         if not completion._ended and not completion._failed:
             self.defect("stream_ended_early")
         for call in completion.calls:  # grows while a call is settled that another one follows
@@ -1127,10 +1136,10 @@ class Assembler:
         for key, half in self._halves.items():  # nothing has come after it
             kind, choice = key
             if kind == "text":
-                completion._text.append(choice, half)
+                completion._text[choice].append(half)
                 self.events.append(TextDelta(half, choice))
             else:
-                completion._reasoning.append(choice, half)
+                completion._reasoning[choice].append(half)
                 self.events.append(ReasoningDelta(half, choice))
         self._report_numbers()
         self._report_finish()
@@ -1145,7 +1154,7 @@ class Assembler:
     def _report_numbers(self) -> None:
         first: dict[int, ToolCall] = {}  # of each choice, once one is asked for
         for choice, home in self._homes.items():
-            slots = home.lane.slots
+            slots = home.lane.slots if home.lane is not None else None
             if slots:
                 lowest, sparse = min(slots), max(slots) - min(slots) + 1 != len(slots)
                 if (lowest != 0 or sparse) and not first:
@@ -1162,8 +1171,8 @@ class Assembler:
             promised = "tool_calls" in self._words
             if (completion._must_answer and not fits) or (promised and not completion.calls):
                 self.defect("finish_mismatch")
-        cut = {choice for choice, home in self._homes.items() if home.length}
-        if cut:
+        if "length" in self._words:
+            cut = {choice for choice, home in self._homes.items() if home.length}
             closed = {call.choice for call in completion.calls if call.choice in cut}
             closed -= {call.choice for call in completion.calls if call.status != "complete"}
             if closed:

@@ -267,31 +267,25 @@ class Completion:
         }
 
 
-class _ByChoice:
-    """A text for each choice."""
+class _ByChoice(dict[int, TextBuffer]):
+    """A text for each choice, made when it is first asked for in brackets."""
 
-    __slots__ = ("_buffers", "_lowest")
+    _lowest: int | None = None
 
-    def __init__(self) -> None:
-        self._buffers: dict[int, TextBuffer] = {}
-        self._lowest: int | None = None
-
-    def append(self, choice: int, piece: str) -> None:
-        buffer = self._buffers.get(choice)
-        if buffer is None:
-            buffer = self._buffers[choice] = TextBuffer()
-            if self._lowest is None or choice < self._lowest:
-                self._lowest = choice
-        buffer.append(piece)
+    def __missing__(self, choice: int) -> TextBuffer:
+        buffer = self[choice] = TextBuffer()
+        if self._lowest is None or choice < self._lowest:
+            self._lowest = choice
+        return buffer
 
     def length(self, choice: int) -> int:
         """So many characters of that choice have come."""
-        buffer = self._buffers.get(choice)
+        buffer = self.get(choice)
         return 0 if buffer is None else buffer.length
 
     def read(self, choice: int | None = None) -> str:
         """Of that choice, or of the lowest one that has any."""
         if choice is None:
             choice = self._lowest
-        buffer = None if choice is None else self._buffers.get(choice)
+        buffer = None if choice is None else self.get(choice)
         return "" if buffer is None else buffer.read()

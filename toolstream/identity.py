@@ -24,7 +24,6 @@ the number of calls.
 
 from __future__ import annotations
 
-from collections import OrderedDict
 from collections.abc import Callable, Mapping
 from heapq import heappop, heappush
 from typing import Any, Final, Literal, Protocol, TypeAlias, TypeGuard
@@ -274,7 +273,7 @@ class AssemblerIdentity:
         """index -> the call that it means now."""
         self._by_id: dict[str, Any] = {}
         self._last: Any = None  # opened last
-        self._open: OrderedDict[Any, None] = OrderedDict()  # its first key costs O(1) whatever was removed before it
+        self._open: dict[Any, None] = {}
         self._listed: list[Any] = []  # the calls that bare entries of this delta belong to, by position
         self.waiting: dict[int, list[Any]] = {}
         """index -> argument text that came before any header, while no call was open."""
@@ -284,7 +283,13 @@ class AssemblerIdentity:
 
     def list_bare(self, count: int) -> None:
         """Before a delta with so many entries that have neither index nor id nor name."""
-        self._listed = sorted(self._open, key=_position) if len(self._open) == count > 1 else []
+        self._listed = sorted(self._open_calls(), key=_position) if len(self._open) == count > 1 else []
+
+    def _open_calls(self) -> dict[Any, None]:
+        """The open calls, at the cost of those that were closed since the last time: a dict that is not made anew
+        costs all that were ever removed, every time it is walked through."""
+        self._open = dict.fromkeys(self._open)
+        return self._open
 
     def opened(self, call: Any, index: int | None, id: str | None) -> None:
         """A new call, which `index` and `id` mean from now on."""
@@ -346,7 +351,7 @@ class AssemblerIdentity:
         if known is not None:
             return "call", known, "index_drift"
         if len(self._open) == 1 and index not in self.waiting:
-            return "call", next(iter(self._open)), "index_drift"
+            return "call", next(iter(self._open_calls())), "index_drift"
         if not self._open or index in self.waiting:
             return "wait", None, None
         return "orphan", None, None
