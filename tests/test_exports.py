@@ -79,3 +79,11 @@ def test_annotations_can_be_read_at_run_time(function):
 
 def test_an_event_is_one_of_seven_classes():
     assert {event.__name__ for event in typing.get_args(toolstream.Event)} == set(PUBLIC["events"].split()) - {"Event"}
+
+
+@pytest.mark.parametrize("event", typing.get_args(toolstream.Event))
+def test_type_checkers_tell_events_apart_by_their_type(event):
+    """`if event.type == "stream.end":` makes an event that class: the declared type is the one value."""
+    declared = typing.get_type_hints(event)["type"]
+    literal = typing.get_args(declared)[0] if typing.get_origin(declared) is typing.Final else declared
+    assert typing.get_args(literal) == (event.type,)

@@ -190,7 +190,7 @@ class ToolCallStart:
 
     __slots__ = ("call",)
     __match_args__ = ("call",)
-    type: Final = "tool_call.start"
+    type: Final[Literal["tool_call.start"]] = "tool_call.start"
 
     def __init__(self, call: ToolCall) -> None:
         self.call = call
@@ -218,7 +218,7 @@ class ToolCallDelta:
 
     __slots__ = ("call", "changes", "restart", "text")
     __match_args__ = ("call", "text", "restart", "changes")
-    type: Final = "tool_call.delta"
+    type: Final[Literal["tool_call.delta"]] = "tool_call.delta"
 
     def __init__(
         self, call: ToolCall, text: str, restart: bool = False, changes: Sequence[JsonChange] | None = None
@@ -250,7 +250,7 @@ class ToolCallEnd:
 
     __slots__ = ("call",)
     __match_args__ = ("call",)
-    type: Final = "tool_call.end"
+    type: Final[Literal["tool_call.end"]] = "tool_call.end"
 
     def __init__(self, call: ToolCall) -> None:
         self.call = call
@@ -299,7 +299,7 @@ class DefectFound:
 
     __slots__ = ("defect",)
     __match_args__ = ("defect",)
-    type: Final = "defect"
+    type: Final[Literal["defect"]] = "defect"
 
     def __init__(self, defect: Defect) -> None:
         self.defect = defect
@@ -317,7 +317,7 @@ class StreamEnd:
 
     __slots__ = ("completion",)
     __match_args__ = ("completion",)
-    type: Final = "stream.end"
+    type: Final[Literal["stream.end"]] = "stream.end"
 
     def __init__(self, completion: Completion) -> None:
         self.completion = completion
