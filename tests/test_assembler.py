@@ -47,6 +47,17 @@ def test_text_that_waits_keeps_its_index_when_another_call_opens():
     assert [c.arguments_text for c in completion.calls] == ["{", '{"x":1}']
 
 
+def test_what_waits_for_its_header_is_read_as_if_the_header_had_come_first():
+    cumulative = (call(0, arguments='{"x"'), call(0, arguments='{"x": [1'))
+    completion = done(*cumulative, call(0, "a", "f", '{"x": [1]}'))
+    assert brief(completion) == [("f", {"x": [1]}, "complete", True)]
+    assert codes(completion) == [("args_cumulative", 0)]
+    completion = done(call(0, arguments={"x": 1}), call(0, "a", "f", {"y": 2}))
+    assert brief(completion) == [("f", {"x": 1, "y": 2}, "complete", True)]
+    assert codes(completion) == [("args_merged", 0)]
+    assert ("args_object", 0) in codes(completion, "info")
+
+
 def test_text_whose_header_never_comes_is_an_orphan():
     completion = done(call(0, arguments='{"x":1}'))
     assert completion.calls == []

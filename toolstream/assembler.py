@@ -250,17 +250,18 @@ class Assembler:
             return None
         if action == "wait":
             assert number is not None
-            lane.waiting.setdefault(number, []).append(text)
+            lane.waiting.setdefault(number, []).append(arguments)
             self.kept = self.piece
             return None
         repeats_id = call is not None and sent_id is not None and sent_id == call._sent_id
         if call is None:
-            waited = "".join(lane.waiting.pop(number, ())) if number is not None else ""
+            waited = lane.waiting.pop(number, ()) if number is not None else ()
             call = self._open(lane, home, choice, number, id, None if waited else name, kind, kind == "custom")
             if code is not None:
                 self.defect(code, call)
             if waited:
-                self._append(call, waited, False)
+                for fragment in waited:
+                    self._take_fragment(call, fragment, False)
                 if sent_name is not None:
                     self._header(call, None, name)
                 else:
@@ -273,12 +274,15 @@ class Assembler:
                 self._odd(call).header = (number, id, name)
         if index_code is not None:
             self.defect(index_code, call)
-        if isinstance(arguments, str) or arguments is None:
-            if text:
-                self._append(call, text, repeats_id)
-        else:
-            self.whole(call, arguments, normal=False)
+        self._take_fragment(call, arguments, repeats_id)
         return call
+
+    def _take_fragment(self, call: ToolCall, arguments: object, same_id: bool) -> None:
+        """Arguments as an entry has them: text, an object in its place, or nothing."""
+        if isinstance(arguments, str):
+            self._append(call, arguments, same_id)
+        elif arguments is not None:
+            self.whole(call, arguments, normal=False)
 
     def _again(self, call: ToolCall, text: str) -> Again:
         """Whether the text is the finished value of the call again (rule 2)."""

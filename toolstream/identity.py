@@ -211,7 +211,7 @@ Again: TypeAlias = Literal["same", "other", "open", "no"]
 value."""
 
 Route: TypeAlias = "tuple[Literal['call', 'open', 'wait', 'orphan'], Any, str | None]"
-"""Where a delta goes: to the call, into a new one, into the text that waits for a header, or nowhere; and a defect."""
+"""Where a delta goes: to the call, into a new one, among those that wait for a header, or nowhere; and a defect."""
 
 
 ABSENT: Final = ("", "null")  # words that say nothing
@@ -276,7 +276,7 @@ class AssemblerIdentity:
         self._open: dict[Any, None] = {}
         self._listed: list[Any] = []  # the calls that bare entries of this delta belong to, by position
         self.waiting: dict[int, list[Any]] = {}
-        """index -> argument text that came before any header, while no call was open."""
+        """index -> the arguments that came before any header, while no call was open, each as sent."""
         self.header = False
         """The last delta that `route` sent to a finished call has its name again: a value that follows is another
         call."""
