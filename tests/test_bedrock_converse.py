@@ -317,6 +317,41 @@ def test_what_is_unknown_or_of_a_wrong_type_is_ignored():
     assert codes(done) == []
 
 
+ODD_DELTAS = [
+    *({"contentBlockIndex": index, "delta": {"toolUse": {"input": " "}}} for index in (0, 1, 2, 7, -1, True, 0.0, "0")),
+    *({"contentBlockIndex": index, "delta": {"toolUse": {"input": " "}}} for index in (None, [0], {"0": 0}, 10**30)),
+    *({"contentBlockIndex": 0, "delta": {"toolUse": {"input": text}}} for text in ("", None, 3, {}, {"q": 2}, ["{"])),
+    *({"contentBlockIndex": 0, "delta": {"toolUse": use}} for use in ({}, None, "input", ["input"], 3)),
+    *({"contentBlockIndex": 0, "delta": delta} for delta in (None, "toolUse", ["toolUse"], 3, {}, {"text": "x"})),
+    {"contentBlockIndex": 0, "delta": {"toolUse": {"input": " "}, "text": "more"}},
+    {"contentBlockIndex": 0, "delta": {"toolUse": {"input": " "}, "reasoningContent": None}},
+    {"contentBlockIndex": 0},
+    {"delta": {"toolUse": {"input": " "}}},
+    *(None, "delta", ["delta"], 3, {}, {"delta": {"toolUse": {"input": "\ud83d"}}, "contentBlockIndex": 0}),
+]
+
+
+def shown(events):
+    return [
+        (event.type, getattr(event, "text", None), event.call.position if hasattr(event, "call") else event.to_dict())
+        for event in events
+    ]
+
+
+@pytest.mark.parametrize("odd", ODD_DELTAS, ids=repr)
+def test_frames_of_deltas_say_what_dicts_of_them_say(odd):
+    """Frames have a short way of their own for fragments of calls."""
+    odd = {"contentBlockDelta": odd}
+    begun = [FIRST, start(0), fragment(0, '{"q":'), delta(1, text="hm"), start(2, "tu_2", input={"n": 1})]
+    rest = [fragment(0, "1}"), stop(0), odd, fragment(2, '{"m":2}'), odd, stop(2), finish(), odd, METADATA]
+    for events in ([*begun, odd, *rest], [*begun[:3], odd, odd, stop(0), odd, start(0, "tu_3"), odd, finish()]):
+        of_frames, of_dicts = ToolCallStream("bedrock-converse"), ToolCallStream("bedrock-converse")
+        for event in events:
+            assert shown(of_frames.feed(frame(event))) == shown(of_dicts.feed(event))
+        assert shown(of_frames.close()) == shown(of_dicts.close())
+        assert of_frames.completion.message() == of_dicts.completion.message()
+
+
 def test_reasoning_citations_and_redacted_content_go_back():
     events = [
         *MESSAGE[:5],

@@ -8,7 +8,8 @@ import pytest
 from transport_helpers import cuttings, decode, decode_to_limit, growth
 
 from toolstream.errors import LimitExceededError
-from toolstream.transport import AwsEventStreamDecoder, AwsMessage
+from toolstream.transport import AwsEventStreamDecoder, AwsMessage, aws_event_stream
+from toolstream.transport.aws_event_stream import event_type
 
 
 def raw_frame(headers: bytes, payload: bytes) -> bytes:
@@ -80,6 +81,93 @@ def test_the_only_frame_of_a_piece():
     with pytest.raises(LimitExceededError):
         decoder.feed(struct.pack(">II", 1 << 26, 0) + struct.pack(">I", crc32(struct.pack(">II", 1 << 26, 0))))
     assert decoder.event(data) is None
+
+
+def altered(data):
+    """What can be wrong with a frame: bytes, lengths and checksums, one by one and with the others made right."""
+    for at in range(len(data)):
+        for other in {0, 255, data[at] ^ 1, data[at] ^ 0x80}:
+            yield data[:at] + bytes([other]) + data[at + 1 :]
+        yield data[:at]
+        yield data[:at] + data[at + 1 :]
+        yield data[:at] + b"x" + data[at:]
+    length, headers_length, _ = struct.unpack_from(">III", data)
+    for lengths in [
+        *((length, other) for other in range(300)),
+        (length, headers_length + (1 << 8)),
+        (length, headers_length + (1 << 24)),
+        *((other, headers_length) for other in range(length + 20)),
+        (length + (1 << 24), headers_length),
+    ]:
+        prelude = struct.pack(">II", *lengths)
+        for checksum in (crc32(prelude), crc32(prelude) ^ 1):
+            body = prelude + struct.pack(">I", checksum) + data[12:-4]
+            yield body + struct.pack(">I", crc32(body))
+            yield body + struct.pack(">I", crc32(body) ^ 1)
+            yield body + data[-4:]
+
+
+def read(pieces, short):
+    decoder = AwsEventStreamDecoder()
+    found = []
+    for piece in pieces:
+        one = decoder.event(piece) if short else None
+        if one is None:
+            try:
+                found += [(event_type(headers), payload) for headers, payload in decoder.feed(piece)]
+            except LimitExceededError as error:
+                found.append(str(error))
+                break
+            found += [("gap", at) for at in decoder.gaps]
+        else:
+            found.append(one)
+    return found, decoder.damaged
+
+
+@pytest.mark.parametrize("payload", [b'{"text":"a"}', b""])
+def test_the_short_way_finds_what_the_long_way_finds(payload):
+    known, _ = event("contentBlockDelta", payload)
+    longer, _ = event("contentBlockDelta", payload + b" " * 200)
+    for piece in altered(known):
+        for pieces in ([known, known, piece, known, longer], [longer, piece[:20], piece[20:], known]):
+            assert read(pieces, True) == read(pieces, False), piece
+
+
+def test_headers_that_reach_into_the_checksum_are_damage():
+    """The number is chosen so that the last bytes of the headers are also the right checksum."""
+    headers = text_header(":event-type", "b") + text_header(":message-type", "event") + b"\x01n\x04\x0e\xcd\x80\x3f"
+    prelude = struct.pack(">II", 12 + len(headers), len(headers))
+    frame = prelude + struct.pack(">I", crc32(prelude)) + headers
+    assert crc32(frame[:-4]) != crc32(frame) == int.from_bytes(frame[-4:], "big")
+    known, found = raw_frame(headers, b"{}"), ("b", b"{}")
+    for short in (True, False):
+        assert read([known, frame, known], short) == ([found, ("gap", 0), found], 1)
+
+
+def test_headers_of_other_orders_and_types_take_the_short_way_as_what_they_are():
+    kind, message = text_header(":event-type", "a"), text_header(":message-type", "event")
+    exception = text_header(":exception-type", "b")
+    flag, number = b"\x01f\x00", b"\x01n\x04\x00\x00\x00\x07"
+    long = text_header("x", "y" * 251)  # with it the last byte of the headers' length stays the same
+    decoder = AwsEventStreamDecoder()
+    events = [kind + message, message + kind, flag + kind + message, kind + number + message]
+    no_events = [kind, message, kind + message + exception, kind + text_header(":message-type", "error"), b"", number]
+    no_events += [kind + message + long, b"\x0b:event-type\x04\x00\x00\x00\x07" + message]
+    for headers in events + no_events:
+        data = raw_frame(headers, b"{}")
+        (message_found,) = decoder.feed(data)
+        assert message_found.payload == b"{}"
+        for _ in range(2):
+            assert decoder.event(data) == (("a", b"{}") if headers in events else None)
+
+
+def test_heads_of_frames_are_kept_in_bounds():
+    decoder = AwsEventStreamDecoder()
+    decoder.feed(FRAMES[0][0])
+    for size in range(2 * aws_event_stream._MAX_HEADS + 1):
+        data, message = event("messageStart", b" " * size)
+        assert decoder.event(data) == ("messageStart", message.payload)
+        assert len(aws_event_stream._heads) <= aws_event_stream._MAX_HEADS
 
 
 def test_every_type_of_header():

@@ -89,6 +89,7 @@ class ToolCallStream:
         "_size",
         "_source",
         "_strict_loads",
+        "_take_fragment",
         "unread",
     )
 
@@ -118,6 +119,7 @@ class ToolCallStream:
         self._provider: Provider | None = None
         self._pending: list[dict[str, Any] | None] = []  # events until the protocol is recognised; `None`: the end mark
         self._feed: Callable[[dict[str, Any]], None]
+        self._take_fragment: Callable[[Any], bool] | None
         self._ready = False  # the protocol is known, pieces are welcome and not counted
         self._objects = False  # dicts come with objects inside
         self._size = 0
@@ -159,9 +161,27 @@ class ToolCallStream:
                 assembler.piece += 1
                 short = self._payload
                 if short is None:
-                    found = None if self._frames is None else self._frames.event(piece)
-                    if found is None or not self._frame_json(*found):
+                    frames = self._frames
+                    found = None if frames is None else frames.event(piece)
+                    if found is None:
                         self._bytes(piece)
+                    else:
+                        name, data = found
+                        take = self._take_fragment
+                        if take is None or name != _DELTA:
+                            if not self._frame_json(name, data):
+                                self._bytes(piece)
+                        else:  # as `_frame_json` has it
+                            loads = self._strict_loads
+                            try:
+                                value = loads(data)
+                            except ValueError:
+                                self._bytes(piece)
+                            else:
+                                if not take(value):
+                                    source = self._source
+                                    source.text, source.value = data, value
+                                    self._feed({name: value})
                 elif (payload := short(piece)) is None:
                     self._bytes(piece)
                 else:  # as `_json` has it
@@ -509,6 +529,7 @@ class ToolCallStream:
             else:
                 provider.feed(event)
         self._feed = provider.feed
+        self._take_fragment = getattr(provider, "take_fragment", None)
         self._ready = self._max_pieces is None and not self._objects
 
 

@@ -83,6 +83,22 @@ class BedrockConverse(BlockProvider):
             elif kind.endswith("Exception"):
                 self.assembler.error({"type": kind, **payload})
 
+    def take_fragment(self, payload: Any) -> bool:
+        """`Provider.take_fragment`."""
+        call = None
+        try:
+            delta = payload["delta"]
+            if "toolUse" in delta and len(delta) == 1 and not self._whole:
+                text, index = delta["toolUse"]["input"], payload["contentBlockIndex"]
+                if type(index) is int:
+                    call = self._open[index]
+        except (KeyError, TypeError):
+            return False
+        if type(call) is not ToolCall or type(text) is not str:
+            return False
+        self.assembler.append(call, text)
+        return True
+
     def message(self, choice: int = 0) -> dict[str, Any]:
         """The assistant's message, block by block as sent. Of a broken stream, what no request may hold is left out:
         empty text, reasoning without its signature, and calls of the server whose input was cut."""

@@ -65,11 +65,11 @@ class AwsEventStreamDecoder:
 
     __slots__ = (
         "_buffer",
-        "_calm",
         "_error",
         "_lost",
         "_max_size",
         "_needed",
+        "_short",
         "damaged",
         "gaps",
         "unterminated",
@@ -82,7 +82,7 @@ class AwsEventStreamDecoder:
         self._max_size = min(max_size, 1 << 25)
         self._buffer = bytearray()
         self._needed = _START  # bytes that the buffer must have before more can be said of it
-        self._calm = False  # nothing waits and nothing is lost: the short way may be taken
+        self._short = 0  # the bytes of a frame that may take the short way: any, if nothing waits and nothing is lost
         self._lost = False  # searching for a sound prelude
         self._error: LimitExceededError | None = None
         self.unterminated = False
@@ -94,7 +94,7 @@ class AwsEventStreamDecoder:
         if self._error is not None:
             raise self._error
         self.gaps = []
-        self._calm = False
+        self._short = 0
         messages: list[AwsMessage] = []
         buffer = self._buffer
         if buffer or type(data) is not bytes:
@@ -133,8 +133,8 @@ class AwsEventStreamDecoder:
             at = end
         if at < size:
             buffer += data[at:]
-        else:
-            self._calm = not self._lost
+        elif not self._lost:
+            self._short = self._max_size
         return messages
 
     def event(self, data: bytes) -> tuple[str, bytes] | None:
@@ -144,13 +144,14 @@ class AwsEventStreamDecoder:
         A short cut like that of `SseDecoder`. `None`: nothing was read, `feed` is to be called.
         """
         size = len(data)
-        if self._calm and _AROUND <= size <= self._max_size:
-            length, headers_length, checksum = _prelude(data)
-            start, end = _START + headers_length, size - 4
-            kind = _known_types.get(data[_START:start])
-            whole = length == size and start <= end and crc32(data[:8]) == checksum
-            if kind is not None and whole and crc32(data[:end]) == _uint32(data, end)[0]:
-                return kind, data[start:end]
+        if _AROUND <= size <= self._short:
+            start = _START + data[7]  # the last byte of the headers' length: those that are known are short
+            head = data[:start]
+            kind, length, checksum = _heads.get(head) or _head_of_event(head)
+            if length == size:
+                payload = data[start:-4]
+                if crc32(payload, checksum) == _uint32(data, size - 4)[0]:
+                    return kind, payload
         return None
 
     def close(self) -> list[AwsMessage]:
@@ -178,6 +179,25 @@ class AwsEventStreamDecoder:
 # The headers of a stream's frames are a few blocks, again and again.
 _known: dict[bytes, dict[str, HeaderValue]] = {}
 _known_types: dict[bytes, str] = {}  # of events
+
+
+# So are all bytes up to the end of the headers, with the lengths that text and padding make: what they say of an event.
+_heads: dict[bytes, tuple[str, int, int]] = {}
+_MAX_HEADS = 512
+_NO_EVENT = ("", 0, 0)
+
+
+def _head_of_event(head: bytes) -> tuple[str, int, int]:
+    """The type of the event, the length of the frame, and the checksum so far, from which that of the frame goes on."""
+    length, headers_length, checksum = _prelude(head)
+    kind = _known_types.get(head[_START:])
+    fits = headers_length == len(head) - _START and headers_length + _AROUND <= length
+    if kind is None or not fits or crc32(head[:8]) != checksum:
+        return _NO_EVENT
+    if len(_heads) >= _MAX_HEADS:
+        _heads.clear()
+    _heads[head] = found = kind, length, crc32(head)
+    return found
 
 
 def event_type(headers: Mapping[str, HeaderValue]) -> str | None:
