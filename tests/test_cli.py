@@ -146,10 +146,12 @@ def test_version_warns_of_the_other_distribution(run, tmp_path, monkeypatch):
         ["frobnicate"],
         ["replay"],
         ["replay", "x", "--speed", "0"],
+        ["replay", "x", "--speed", "fast"],
         ["replay", "x", "--speed", "nan"],
         ["replay", "x", "--splits", "sometimes"],
         ["replay", "x", "--splits", "random:"],
         ["assemble", "x", "--jobs", "0"],
+        ["assemble", "x", "--jobs", "many"],
         ["inspect", "x"],
         ["--bogus"],
     ],
@@ -158,6 +160,7 @@ def test_wrong_usage_is_code_2(run, argv):
     code, out, err = run(*argv)
     assert (code, out) == (2, "")
     assert "usage: toolstream" in err
+    assert "invalid _" not in err, "what argparse says of a function's name"
 
 
 def test_help_is_code_0(run):
@@ -173,10 +176,11 @@ def test_every_command_takes_json(run):
 
 
 def test_an_unknown_provider_is_code_2(run, write):
-    code, out, err = run("replay", write(CLEAN), "--provider", "nobody")
+    path = write(CLEAN)
+    code, out, err = run("replay", path, "--provider", "nobody")
     assert (code, out, err.count("\n")) == (2, "", 1)
-    assert "nobody" in err
-    assert "openai-chat" in err
+    assert "--provider: unknown provider 'nobody'; known are openai-chat" in err
+    assert path not in err
 
 
 # ---------------------------------------------------------------- replay and demo
@@ -207,6 +211,13 @@ def test_replay_shows_defects_and_refused_calls(run, write):
     assert "error     args_truncated: " in out
     assert "1  delete  incomplete, must not be run" in out
     assert '   text so far: {"x": "se' in out
+
+
+def test_replay_shows_what_the_provider_said_went_wrong(run, write):
+    error = {"error": {"message": "Overloaded\x1b[2J", "type": "server_error"}}
+    code, out, _ = run("replay", write(sse(call(0, "{}", "call_a", "ping"), error, done=False)))
+    assert code == 1
+    assert 'error  {"message": "Overloaded\\u001b[2J", "type": "server_error"}\n' in out
 
 
 def test_replay_json_is_one_document_of_finished_calls(run, write):
@@ -773,6 +784,10 @@ def test_repair_as_json(run, write):
     assert document["value"] == [1, 2]
     assert (document["valid"], document["complete"]) == (False, True)
     assert [(note["line"], note["column"], note["code"]) for note in document["repairs"]] == [(1, 5, "dropped_word")]
+
+
+def test_repair_takes_a_recording_for_the_text_that_it_is(run, write):
+    assert run("repair", write('{"record": 2}')) == (0, '{\n  "record": 2\n}\n', "")
 
 
 def test_repair_without_any_value(run, write):

@@ -117,6 +117,21 @@ def test_a_page_that_cannot_be_written_is_one_line(tmp_path, capsys):
     assert "cannot be written" in err
 
 
+def test_the_page_does_not_replace_the_stream(tmp_path, capsys):
+    stream = tmp_path / "stream.sse"
+    stream.write_text(sse([call(0, "{}", "call_a", "ping")]))
+    before = stream.read_bytes()
+    assert main(["inspect", str(stream), "-o", f"{tmp_path}/./stream.sse"]) == 2
+    assert "is the stream itself" in capsys.readouterr().err
+    assert stream.read_bytes() == before
+
+
+def test_the_page_and_json_cannot_share_standard_output(tmp_path, capsys):
+    (tmp_path / "stream.sse").write_text(sse(WEATHER))
+    assert main(["inspect", "--json", str(tmp_path / "stream.sse"), "-o", "-"]) == 2
+    assert capsys.readouterr().out == ""
+
+
 # ---------------------------------------------------------------- in the browser
 
 

@@ -97,15 +97,15 @@ def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="toolstream",
         description="Read the tool calls out of recorded or live streams of language-model providers.",
-        epilog="FILE is the saved body of a response (SSE, NDJSON, JSON array, AWS event stream), a recording, or - "
-        "for standard input: curl -N ... | toolstream replay -",
+        epilog="Exit codes: 0 clean; 1 a defect of severity warning or error, or a call that must not be run; 2 wrong "
+        "usage, or an input that cannot be used. To read what is just coming: curl -N ... | toolstream replay -",
     )
     parser.add_argument("--version", action="store_true", help="version, back end and Python, and exit")
     parser.add_argument("--json", action="store_true", help="with --version: as one JSON object")
     commands = parser.add_subparsers(dest="command", metavar="COMMAND")
 
     replay = _add(commands, "replay", "show the calls of a stream growing, then the finished calls")
-    replay.add_argument("file", metavar="FILE")
+    _file(replay)
     _provider(replay)
     _speed(replay)
     _splits(replay)
@@ -115,21 +115,21 @@ def _parser() -> argparse.ArgumentParser:
     _splits(demo)
 
     assemble = _add(commands, "assemble", "one JSON line per stream: calls, text, finish reason, defects")
-    assemble.add_argument("files", metavar="FILE", nargs="+")
+    _file(assemble, many=True)
     _provider(assemble)
     _splits(assemble)
     assemble.add_argument("--jobs", type=_jobs, default=1, metavar="N", help="read N files at a time, in processes")
 
     check = _add(commands, "check", "what a provider does wrong, in words, with the wire that shows it")
-    check.add_argument("files", metavar="FILE", nargs="+")
+    _file(check, many=True)
     _provider(check)
     check.add_argument("--show-values", action="store_true", help="do not mask argument values and texts")
 
     repair = _add(commands, "repair", "the value of a broken or cut JSON text, and what was repaired")
-    repair.add_argument("file", metavar="FILE")
+    repair.add_argument("file", metavar="FILE", help="a text file, or - for standard input")
 
     inspect = _add(commands, "inspect", "write a page that shows a stream piece by piece")
-    inspect.add_argument("file", metavar="FILE")
+    _file(inspect)
     inspect.add_argument(
         "-o", "--output", metavar="PAGE", required=True, help="the page to write; - for standard output"
     )
@@ -142,6 +142,16 @@ def _add(commands: _Commands, name: str, help: str) -> argparse.ArgumentParser:
     command = commands.add_parser(name, help=help, description=help[0].upper() + help[1:] + ".")
     command.add_argument("--json", action="store_true", default=argparse.SUPPRESS, help="machine-readable output")
     return command
+
+
+def _file(command: argparse.ArgumentParser, *, many: bool = False) -> None:
+    command.add_argument(
+        "files" if many else "file",
+        metavar="FILE",
+        nargs="+" if many else None,
+        help="the saved body of a response (SSE, NDJSON, JSON array, AWS event stream), a recording, or - for standard "
+        "input",
+    )
 
 
 def _provider(command: argparse.ArgumentParser) -> None:
@@ -169,17 +179,19 @@ def _splits(command: argparse.ArgumentParser) -> None:
 
 
 def _positive(text: str) -> float:
-    value = float(text)
+    try:
+        value = float(text)
+    except ValueError:
+        value = 0.0
     if not 0 < value < float("inf"):
-        raise argparse.ArgumentTypeError(f"{text} is no positive number")
+        raise argparse.ArgumentTypeError(f"{text!r} is no positive number")
     return value
 
 
 def _jobs(text: str) -> int:
-    value = int(text)
-    if value < 1:
-        raise argparse.ArgumentTypeError(f"{text}: at least 1 process is needed")
-    return value
+    if not text.isdecimal() or not int(text):
+        raise argparse.ArgumentTypeError(f"{text!r} is no number of processes from 1 up")
+    return int(text)
 
 
 def _split_rule(text: str) -> str:

@@ -34,7 +34,11 @@ _SAFE = str.maketrans({"<": "\\u003c", ">": "\\u003e", "&": "\\u0026"})
 
 def inspect(options: argparse.Namespace) -> int:
     """Write the page."""
+    if options.json and options.output == "-":
+        raise InputError("--json and -o - both want standard output; leave one of them out")
     with open_source(options.file) as source:
+        if not source.live and os.path.exists(options.output) and os.path.samefile(options.file, options.output):
+            raise InputError(f"{options.output}: is the stream itself, which the page would replace; name another file")
         recorder = _Recorder()
         pieces = cut_anew(source.pieces(), options.splits)
         outcome = drive(source, pieces, recorder.see, provider=options.provider, changes=True)

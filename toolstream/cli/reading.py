@@ -43,16 +43,16 @@ class Piece(NamedTuple):
 
 
 class Source:
-    """One open input. Read it once: `blocks()` for speed, or `pieces()` as they came."""
+    """One open input. Read it once: `blocks()` for speed, or `pieces()` as they came; of a `text`, `read()`."""
 
-    def __init__(self, name: str, file: BinaryIO, *, live: bool) -> None:
+    def __init__(self, name: str, file: BinaryIO, *, live: bool, text: bool) -> None:
         self.name = name
         self.live = live
         self.provider: str | None = None
         self._file = file
         self._start = time.monotonic()
         self._held = self._first_bytes()
-        header = _header(self._held)
+        header = None if text else _header(self._held)
         self.recorded = header is not None
         if header is not None:
             self.provider = _provider(header, name)
@@ -128,8 +128,8 @@ class Source:
             raise InputError(f"{self.name}: is a recording without a single piece")
 
 
-def open_source(path: str) -> Source:
-    """The input that a command line names; `-` is standard input.
+def open_source(path: str, *, text: bool = False) -> Source:
+    """The input that a command line names; `-` is standard input. A `text` is no recording, whatever is in it.
 
     Raises:
         InputError: it is missing, a folder, empty or not readable.
@@ -137,7 +137,7 @@ def open_source(path: str) -> Source:
     if path == "-":
         if sys.stdin is None:
             raise InputError("standard input is closed; name a file")
-        return Source("standard input", sys.stdin.buffer, live=True)
+        return Source("standard input", sys.stdin.buffer, live=True, text=text)
     try:
         if os.path.isdir(path):
             raise InputError(f"{path}: is a folder; name the files in it, for example {os.path.join(path, '*.sse')}")
@@ -147,7 +147,7 @@ def open_source(path: str) -> Source:
     except (OSError, ValueError) as error:
         raise InputError(f"{path}: cannot be opened: {getattr(error, 'strerror', None) or error}") from None
     try:
-        return Source(path, file, live=False)
+        return Source(path, file, live=False, text=text)
     except InputError:
         file.close()
         raise

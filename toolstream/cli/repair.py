@@ -43,7 +43,7 @@ REPAIRED: Final = {
 
 def repair(options: argparse.Namespace) -> int:
     """Print the value; 0 if the text was strict JSON, 1 if anything had to be repaired, 2 if it holds no value."""
-    with open_source(options.file) as source:
+    with open_source(options.file, text=True) as source:
         name, text = source.name, source.read().decode("utf-8", "replace")
     parser = StreamingJsonParser(lenient=True)
     parser.feed(text)

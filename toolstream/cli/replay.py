@@ -152,7 +152,7 @@ def defect_text(defect: Any) -> str:
 
 
 def _print_end(outcome: Outcome, *, shown_before: bool) -> None:
-    """The finished calls, and what is to be known about the stream as a whole unless a log has it."""
+    """The finished calls, what the provider said went wrong, and what else is to be known unless a log has it."""
     colours = Colours(sys.stdout)
     completion = outcome.completion
     facts = [
@@ -170,6 +170,8 @@ def _print_end(outcome: Outcome, *, shown_before: bool) -> None:
             print(f"   {value_text(call.arguments, LONGEST_VALUE)}")
         else:
             print(f"   text so far: {clean(shorten(call.arguments_text, LONGEST_VALUE)) or '(none)'}")
+    if completion.error is not None:
+        print(f"error  {value_text(completion.error, LONGEST_VALUE)}")
     if shown_before:
         return
     if completion.text:

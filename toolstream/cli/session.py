@@ -54,6 +54,9 @@ def drive(
 
     try:
         stream = ToolCallStream(provider or source.provider, limits=Limits(max_defects=MAX_DEFECTS), **options)
+    except UnknownProviderError as error:
+        raise InputError(f"{'--provider' if provider else source.name}: {error}") from None
+    try:
         try:
             for piece in pieces:
                 pass_on(piece, stream.feed(piece.data))
