@@ -3,7 +3,7 @@
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from transport_helpers import cuttings, decode, decode_to_limit, growth
+from transport_helpers import cuttings, decode, decode_to_limit, envelopes_hold, growth, inside_envelope
 
 from toolstream.transport import NdjsonDecoder
 
@@ -70,6 +70,13 @@ def test_after_a_line_that_is_too_long_there_is_no_short_way():
     decoder = NdjsonDecoder(max_size=100)
     assert decoder.feed(b"{}\n" + b"x" * 200) == ["{}"]
     assert decoder.payload(b"{}\n") is None
+    assert not inside_envelope(decoder, b"{}\n")
+
+
+def test_what_is_inside_the_envelope_is_the_payload():
+    lines = (b"{}\n", b'{"a":1}\n', b"{}\n{}\n", b"{}\r\n", b"[]\n", b"{\n}\n", b"\xef\xbb\xbf{}\n")
+    assert envelopes_hold(NdjsonDecoder, (*lines, b"{", b"\n", b"1}\n")) == {b"{}", b'{"a":1}'}
+    assert envelopes_hold(lambda: NdjsonDecoder(max_size=4), (b"{}\n", b'{"a":1}\n')) == set()
 
 
 def test_one_long_line_in_single_bytes_is_linear():

@@ -5,7 +5,7 @@ import time
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from transport_helpers import cuttings, decode, decode_to_limit, growth
+from transport_helpers import cuttings, decode, decode_to_limit, envelopes_hold, growth
 
 from toolstream.transport import SseDecoder, SseEvent
 from toolstream.transport._text import is_torn
@@ -147,6 +147,28 @@ def test_the_payload_of_a_single_event():
     assert decoder.feed(b"\n") == [event("under way")]
     decoder.feed(b"data: a\r\r")
     assert decoder.payload(one) is None, "a line end could be half of this"
+
+
+def test_what_is_inside_the_envelope_is_the_payload():
+    named = b"event: x\ndata: {}\n\n"
+    pieces = (
+        b"data: {}\n\n",
+        b'data: {"a":1}\n\n',
+        named,
+        named + named,
+        named.replace(b"\n", b"\r\n"),
+        b"data: {}\r\n\r\n",
+        b"event: error\ndata: {}\n\n",
+        b"data: {\n}\n\n",
+        b"data: {\r}\n\n",
+        b"data: {}\n",
+        b"\n",
+        b"data: {}\r\r",
+        b"data: [DONE]\n\n",
+        b"\xef\xbb\xbfdata: {}\n\n",
+    )
+    assert envelopes_hold(SseDecoder, pieces) == {b"{}", b'{"a":1}'}
+    assert envelopes_hold(lambda: SseDecoder(max_size=4), (named, pieces[0])) == set()
 
 
 def test_any_bytes_like_piece_is_read():

@@ -2,6 +2,8 @@
 
 import time
 from collections.abc import Callable, Iterator
+from contextlib import suppress
+from itertools import product
 
 import pytest
 
@@ -46,3 +48,30 @@ def growth(work: Callable[[int], object], size: int) -> float:
             work(n)
             best[n] = min(best[n], time.process_time() - start)
     return best[4 * size] / best[size]
+
+
+def inside_envelope(decoder, piece):
+    """What the envelope says is the JSON of the piece, as `ToolCallStream.feed` asks for it; else `None`."""
+    size, front, start, end, back = decoder.envelope
+    inner = piece[start:end]
+    fits = piece[:size] == front and piece[end:] == back and 10 not in inner and 13 not in inner
+    return inner if fits else None
+
+
+def envelopes_hold(make, pieces):
+    """Whether an envelope never says anything else than `payload`, after any three of the pieces; all that it said."""
+    said = set()
+    for before in product(pieces, repeat=3):
+        decoder = make()
+        for piece in before:
+            with suppress(LimitExceededError):
+                if decoder.payload(piece) is None:
+                    decoder.feed(piece)
+        for piece in pieces:
+            inner = inside_envelope(decoder, piece)
+            envelope = decoder.envelope
+            if inner is not None:
+                assert decoder.payload(piece) == inner
+                decoder.envelope = envelope
+                said.add(inner)
+    return said

@@ -36,6 +36,7 @@ from toolstream.transport import (
     decoder_for,
     recognise_framing,
 )
+from toolstream.transport._text import SHORT
 from toolstream.transport.aws_event_stream import event_type
 from toolstream.transport.json_text import JsonSource, exact_loads, loads, strict_loads
 from toolstream.types import Event, Limits
@@ -82,7 +83,6 @@ class ToolCallStream:
         "_loads",
         "_max_pieces",
         "_objects",
-        "_payload",
         "_pending",
         "_provider",
         "_ready",
@@ -90,6 +90,7 @@ class ToolCallStream:
         "_source",
         "_strict_loads",
         "_take_fragment",
+        "_texts",
         "unread",
     )
 
@@ -110,7 +111,7 @@ class ToolCallStream:
         self._error: ToolStreamError | None = None
         self._framing: Framing | None = None
         self._decoder: Decoder | None = None
-        self._payload: Callable[[bytes], bytes | None] | None = None  # the decoder's short way, of text
+        self._texts: SseDecoder | NdjsonDecoder | None = None  # the decoder, of text
         self._frames: AwsEventStreamDecoder | None = None  # the decoder, of frames
         self._head = b""  # until the framing is recognised
         self._loads: Callable[[str], Any] = exact_loads
@@ -159,8 +160,8 @@ class ToolCallStream:
                 self._take(piece)
             elif kind is bytes:
                 assembler.piece += 1
-                short = self._payload
-                if short is None:
+                decoder = self._texts
+                if decoder is None:
                     frames = self._frames
                     found = None if frames is None else frames.event(piece)
                     if found is None:
@@ -182,22 +183,28 @@ class ToolCallStream:
                                     source = self._source
                                     source.text, source.value = data, value
                                     self._feed({name: value})
-                elif (payload := short(piece)) is None:
-                    self._bytes(piece)
-                else:  # as `_json` has it
-                    loads = self._strict_loads
-                    try:
-                        event = loads(payload)
-                    except ValueError:
+                else:
+                    size, front, start, end, back = decoder.envelope
+                    payload = piece[start:end]
+                    around = piece[:size] == front and piece[end:] == back
+                    if not around or 10 in payload or 13 in payload or len(piece) > SHORT:
+                        payload = decoder.payload(piece)
+                    if payload is None:
                         self._bytes(piece)
-                    else:
-                        source = self._source
-                        source.text, source.value = payload, event
-                        if len(event) > 1 or "choices" in event:
-                            feed = self._feed
-                            feed(event)
+                    else:  # as `_json` has it
+                        loads = self._strict_loads
+                        try:
+                            event = loads(payload)
+                        except ValueError:
+                            self._bytes(piece)
                         else:
-                            self._event(event)
+                            source = self._source
+                            source.text, source.value = payload, event
+                            if len(event) > 1 or "choices" in event:
+                                feed = self._feed
+                                feed(event)
+                            else:
+                                self._event(event)
             elif kind is dict and (len(piece) > 1 or "choices" in piece or _DELTA in piece):
                 assembler.piece += 1
                 feed = self._feed
@@ -290,7 +297,7 @@ class ToolCallStream:
                 self._head = data
                 return
             decoder = self._set_framing(framing)
-        payload = self._payload(data) if short and self._payload is not None else None
+        payload = self._texts.payload(data) if short and self._texts is not None else None
         if payload is None or not self._json(payload, None):
             self._messages(decoder, decoder.feed(data))
         if self._provider is None and self._size > RECOGNITION_BYTES:
@@ -301,7 +308,7 @@ class ToolCallStream:
         self._framing = framing
         decoder = self._decoder = decoder_for(framing)
         if isinstance(decoder, (SseDecoder, NdjsonDecoder)):
-            self._payload = decoder.payload
+            self._texts = decoder
         elif isinstance(decoder, AwsEventStreamDecoder):
             self._frames = decoder
         return decoder

@@ -4,8 +4,19 @@ from __future__ import annotations
 
 import re
 from codecs import utf_8_decode
+from typing import TypeAlias
 
-__all__ = ["TextFraming", "Utf8Framing", "is_torn", "whole_characters"]
+__all__ = ["NO_ENVELOPE", "SHORT", "Envelope", "TextFraming", "Utf8Framing", "is_torn", "whole_characters"]
+
+SHORT = 4096
+"""Pieces up to this length may take a short way: what is longer is looked at once, not twice."""
+
+Envelope: TypeAlias = tuple[int, bytes, int, int, bytes]
+"""What stood around the JSON of the last piece that took the short way, mostly the same as with the next one: `(size,
+front, start, end, back)`. Where `piece[:size] == front and piece[end:] == back`, and `piece[start:end]` has neither LF
+nor CR, that is the JSON of a piece of up to `SHORT` bytes, and the decoder need not be asked."""
+
+NO_ENVELOPE: Envelope = (0, b"\n", 0, 0, b"")
 
 _string = re.compile(r'"[^"\\\n]*(?:\\.[^"\\\n]*)*"?(\s*:)?')  # nothing of it is read twice
 

@@ -10,10 +10,13 @@ from __future__ import annotations
 from typing import ClassVar
 
 from toolstream.errors import LimitExceededError
-from toolstream.transport._text import TextFraming, whole_characters
+from toolstream.transport._text import NO_ENVELOPE, SHORT, Envelope, TextFraming, whole_characters
 from toolstream.transport.sse import MAX_SIZE
 
 __all__ = ["NdjsonDecoder"]
+
+
+_ENVELOPE: Envelope = (1, b"{", 0, -1, b"\n")
 
 
 class NdjsonDecoder(TextFraming):
@@ -29,17 +32,18 @@ class NdjsonDecoder(TextFraming):
     ([], ['{"done": true}'])
     """
 
-    __slots__ = ("_error", "_max_size", "_pending", "_short", "unterminated")
+    __slots__ = ("_error", "_max_size", "_pending", "_short", "envelope", "unterminated")
 
     gaps: ClassVar[list[int]] = []  # nothing is ever skipped
 
     def __init__(self, *, max_size: int = MAX_SIZE) -> None:
         TextFraming.__init__(self)
         self._max_size = max_size
-        self._short = min(max_size, 4096)  # what is longer is looked at once, not twice
+        self._short = min(max_size, SHORT)
         self._pending = bytearray()
         self._error: LimitExceededError | None = None
         self.unterminated = False
+        self.envelope = NO_ENVELOPE
 
     def payload(self, data: bytes) -> bytes | None:
         """The only line in `data`, as bytes that may be no UTF-8, where that is all there is to read and begins like an
@@ -51,6 +55,8 @@ class NdjsonDecoder(TextFraming):
             line, end, rest = data.partition(b"\n")
             if end and not rest and line[:1] == b"{":
                 self._started = True
+                if self._short == SHORT:
+                    self.envelope = _ENVELOPE
                 return line
         return None
 
@@ -67,6 +73,7 @@ class NdjsonDecoder(TextFraming):
             self._pending.clear()
         if data:
             self._pending += data
+            self.envelope = NO_ENVELOPE
         if len(whole) > self._max_size or len(self._pending) > self._max_size:
             return self._bounded(whole)
         return self._lines(whole) if whole else []
@@ -103,6 +110,7 @@ class NdjsonDecoder(TextFraming):
                 return lines
         self._pending.clear()
         self._short = -1
+        self.envelope = NO_ENVELOPE
         self._error = LimitExceededError(f"a line is longer than {self._max_size} bytes")
         if not lines:
             raise self._error

@@ -21,7 +21,7 @@ import re
 from typing import ClassVar, NamedTuple
 
 from toolstream.errors import LimitExceededError
-from toolstream.transport._text import TextFraming, whole_characters
+from toolstream.transport._text import NO_ENVELOPE, SHORT, Envelope, TextFraming, whole_characters
 
 __all__ = ["MAX_SIZE", "SseDecoder", "SseEvent"]
 
@@ -37,6 +37,8 @@ class SseEvent(NamedTuple):
 
 
 _name_line = re.compile(rb"(?:event: (?!error\n).*\n)?").fullmatch
+_envelopes: dict[tuple[bytes, bool], Envelope] = {}  # of all streams, since most have the same: (before, CR LF) -> it
+_MOST, _LONGEST = 256, 128  # of these, and what may stand before the data in each
 _new = tuple.__new__  # a third of the time that calling the class takes
 
 
@@ -57,10 +59,10 @@ class SseDecoder(TextFraming):
         "_after_cr",
         "_calm",
         "_error",
-        "_head",
         "_max_size",
         "_pending",
         "_short",
+        "envelope",
         "unterminated",
     )
 
@@ -69,13 +71,13 @@ class SseDecoder(TextFraming):
     def __init__(self, *, max_size: int = MAX_SIZE) -> None:
         TextFraming.__init__(self)
         self._max_size = max_size
-        self._short = min(max_size, 4096)  # what is longer is looked at once, not twice
+        self._short = min(max_size, SHORT)
         self._pending = bytearray()  # the event under way, its line ends already LF
         self._after_cr = False  # the last byte was a CR: an LF now belongs to it
-        self._head: bytes | None = None  # what stood before the data of the last event that took the short way
         self._calm = True  # nothing of the above matters: a short way may be taken
         self._error: LimitExceededError | None = None
         self.unterminated = False
+        self.envelope = NO_ENVELOPE
 
     def feed(self, data: bytes) -> list[SseEvent]:
         """The events that `data` completes. Raises `LimitExceededError` for one that is too long."""
@@ -87,10 +89,12 @@ class SseDecoder(TextFraming):
                 return self._feed(data)
             if "\r" not in text:  # whole events, as a server's writes mostly arrive
                 lines = text.split("\n")
-                if len(lines) == 4 and lines[0][:7] == "event: " and lines[1][:6] == "data: ":
-                    payload = lines[1][6:]
+                count, line = len(lines), lines[-3]
+                if line[:6] == "data: " and (count == 3 or (count == 4 and lines[0][:7] == "event: ")):
+                    payload = line[6:]
                     if payload and not payload.isspace():
-                        return [_new(SseEvent, (lines[0][7:] or None, payload, None))]
+                        name = lines[0][7:] if count == 4 else None
+                        return [_new(SseEvent, (name or None, payload, None))]
                 return _events(lines)
         return self._feed(data)
 
@@ -102,19 +106,23 @@ class SseDecoder(TextFraming):
         read, `feed` is to be called.
         """
         if self._calm and len(data) <= self._short:
-            if 13 in data:
+            crlf = 13 in data
+            if crlf:
                 data = data.replace(b"\r\n", b"\n")
                 if 13 in data:
                     return None
             head, _, rest = data.partition(b"data: ")
             payload, _, end = rest.partition(b"\n")
             if end == b"\n" and payload[:1] == b"{":
-                if head == self._head:
-                    return payload
-                if _name_line(head):
-                    self._head = head
-                    self._started = True
-                    return payload
+                envelope = _envelopes.get((head, crlf))
+                if envelope is None:
+                    if not _name_line(head):
+                        return None
+                    envelope = _envelope(head, crlf)
+                self._started = True
+                if self._short == SHORT:
+                    self.envelope = envelope
+                return payload
         return None
 
     def _feed(self, data: bytes) -> list[SseEvent]:
@@ -125,9 +133,12 @@ class SseDecoder(TextFraming):
         whole = self._whole_events(data)
         if len(whole) > self._max_size or len(self._pending) > self._max_size:
             self._calm = False
+            self.envelope = NO_ENVELOPE
             return self._bounded(whole)
         events = self._decode(whole) if whole else []
         self._calm = not self._pending and not self._after_cr
+        if not self._calm:
+            self.envelope = NO_ENVELOPE
         return events
 
     def _whole_events(self, data: bytes) -> bytes:
@@ -185,6 +196,17 @@ class SseDecoder(TextFraming):
         if not events:
             raise self._error
         return events
+
+
+def _envelope(head: bytes, crlf: bool) -> Envelope:
+    end = b"\n\n"
+    front = head + b"data: {"
+    if crlf:
+        front, end = front.replace(b"\n", b"\r\n"), b"\r\n\r\n"
+    envelope = (len(front), front, len(front) - 1, -len(end), end)
+    if len(head) <= _LONGEST and len(_envelopes) < _MOST:
+        _envelopes[head, crlf] = envelope
+    return envelope
 
 
 def _events(lines: list[str]) -> list[SseEvent]:
