@@ -840,6 +840,15 @@ def test_nesting_beyond_the_limit():
     assert one('{"a":1}', '{"b":' + "[" * 600)[0].status == "invalid"
 
 
+@pytest.mark.parametrize("name", ["f", None])
+def test_deltas_beyond_the_depth_limit_have_changes_where_they_are_asked_for(name):
+    chunks = [call(0, "a", name, '{"x":{'), call(0, arguments='"y":1}}'), call(0, None, "f"), finish()]
+    _, events = read(chunks, changes=True, limits=Limits(max_depth=1))
+    changes = [event.changes for event in events if event.type == "tool_call.delta"]
+    assert changes
+    assert None not in changes
+
+
 def limited(chunks, **limits):
     """(completion, events) of a stream that passes a limit."""
     stream = toolstream.ToolCallStream("openai-chat", limits=Limits(**limits))

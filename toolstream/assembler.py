@@ -371,7 +371,7 @@ class Assembler:
         try:
             parser.feed(text)
         except LimitExceededError:
-            self._too_deep(call, text, None)
+            self._too_deep(call, text)
             return
         if parser.valid:
             write = call._buffer.append
@@ -747,7 +747,7 @@ class Assembler:
             else:
                 parser.feed(text)
         except LimitExceededError:
-            self._too_deep(call, text, changes)
+            self._too_deep(call, text)
             return
         if not parser.valid:
             self._deviate(call, parser, text, changes)
@@ -785,12 +785,12 @@ class Assembler:
             odd.placeholder = False
             self.defect("args_placeholder" if self._value(call) else "args_resend", call)
 
-    def _too_deep(self, call: ToolCall, text: str, changes: Sequence[JsonChange] | None) -> None:
+    def _too_deep(self, call: ToolCall, text: str) -> None:
         """The parser refuses to go deeper: the text is kept, the value stays as it is."""
         self._odd(call).too_deep = True
         call._fast = None
         self.defect("depth_exceeded", call)
-        self._show(call, text, changes)
+        self._show(call, text, ())
 
     def _deviate(
         self, call: ToolCall, parser: StreamingJsonParser, text: str, changes: Sequence[JsonChange] | None
