@@ -325,7 +325,7 @@ def test_the_excerpt_is_short():
 
 
 def test_the_reason_says_what_a_cut_text_was_in():
-    assert "the text ends inside a string at a.b[1]" in finished('{"a":{"b":[1,"x').error
+    assert "the text ends inside a string at `a.b[1]` (line 1" in finished('{"a":{"b":[1,"x').error
     assert "the text ends too early" in finished('{"a":{"b":[1,').error
     assert "500 levels deep" in finished("[" * 500).error
 

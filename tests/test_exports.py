@@ -77,6 +77,13 @@ def test_annotations_can_be_read_at_run_time(function):
     assert "return" in typing.get_type_hints(getattr(toolstream, function))
 
 
+def test_type_checkers_know_that_iterations_can_be_closed():
+    """Whoever leaves a loop early closes the source by it."""
+    for function, closes in ((toolstream.iter_events, "close"), (toolstream.aiter_events, "aclose")):
+        returned = typing.get_type_hints(function)["return"]
+        assert hasattr(typing.get_origin(returned), closes)
+
+
 def test_an_event_is_one_of_seven_classes():
     assert {event.__name__ for event in typing.get_args(toolstream.Event)} == set(PUBLIC["events"].split()) - {"Event"}
 

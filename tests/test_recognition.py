@@ -146,6 +146,11 @@ def test_what_fits_nothing_is_an_error_that_says_how_much_was_seen(events):
     assert all(name in str(caught.value) for name in NAMES)
 
 
+def test_an_empty_stream_is_told_as_that():
+    with pytest.raises(UnknownProviderError, match="a stream that is empty"):
+        recognise_last([], None, 0)
+
+
 REGISTERED = """
 import sys
 from pathlib import Path

@@ -102,6 +102,11 @@ def test_a_piece_of_nothing_known_is_a_type_error():
             ToolCallStream("openai-chat").feed(piece)
 
 
+def test_a_whole_body_in_place_of_pieces_is_told_as_that():
+    with pytest.raises(TypeError, match=r"give \[body\]"):
+        assemble(sse(*CHUNKS), "openai-chat")
+
+
 def test_a_second_stream_knows_nothing_of_the_first():
     one, two = ToolCallStream("openai-chat"), ToolCallStream("openai-chat")
     one.feed(CHUNKS[1])

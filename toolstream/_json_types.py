@@ -17,7 +17,7 @@ JsonChange: TypeAlias = tuple[Literal["set", "append", "end"], JsonPath, JsonVal
 
 
 class MissingType:
-    """The type of `MISSING`."""
+    """The type of `MISSING`: there is no value. `None` would be the value of `null`. Falsy, one object."""
 
     __slots__ = ()
     _only: MissingType | None = None

@@ -187,13 +187,13 @@ def _what_is_wrong(parser: StreamingJsonParser, text: str) -> str:
 
 
 def _still_open(parser: StreamingJsonParser) -> str:
-    """Which value is open: ` at items[0].name`."""
+    """Which value is open: `` at `items[0].name` ``."""
     if parser.depth > SHOWN_STEPS:
         return f", {parser.depth} levels deep"
     path = "".join(
         f"[{step}]" if isinstance(step, int) else f".{_printable(step[:SHOWN])}" for step in parser.open_path
     )
-    return f" at {path.lstrip('.')}" if path else ""
+    return f" at `{path.lstrip('.')}`" if path else ""
 
 
 def _printable(text: str) -> str:

@@ -8,7 +8,7 @@ the first pieces until the protocol is recognised.
 from __future__ import annotations
 
 from binascii import a2b_base64
-from collections.abc import AsyncIterable, AsyncIterator, Callable, Iterable, Iterator
+from collections.abc import AsyncGenerator, AsyncIterable, Callable, Generator, Iterable
 from typing import Any
 
 from toolstream import _sources
@@ -224,7 +224,8 @@ class ToolCallStream:
     def close(self) -> list[Event]:
         """The source has ended, or is given up: every call gets its verdict, `StreamEnd` is the last event.
 
-        Closing twice gives nothing more. Raises `UnknownProviderError` if the protocol was not recognised.
+        Closing twice gives nothing more, and feeding is a `ToolStreamError` from now on. Raises `UnknownProviderError`
+        if the protocol was not recognised.
         """
         if self._closed:
             return []
@@ -267,7 +268,10 @@ class ToolCallStream:
         else:
             event = plain(piece)
             if not isinstance(event, dict):
-                raise TypeError(f"a piece must be bytes, str, a dict or an SDK's object, not {type(piece).__name__}")
+                what = type(piece).__name__
+                if isinstance(piece, int):
+                    what += " (the body of a response in one: give [body], since a loop over bytes gives numbers)"
+                raise TypeError(f"a piece must be bytes, str, a dict or an SDK's object, not {what}")
             self._event(event)
 
     def _look_inside(self, piece: dict[str, Any], was_read: bool = False) -> bool:
@@ -540,7 +544,7 @@ class ToolCallStream:
         self._ready = self._max_pieces is None and not self._objects
 
 
-def iter_events(pieces: Iterable[Any], provider: str | None = None, **options: Any) -> Iterator[Event]:
+def iter_events(pieces: Iterable[Any], provider: str | None = None, **options: Any) -> Generator[Event, None, None]:
     """The events of a source of pieces; the last one is `StreamEnd`. `options` are those of `ToolCallStream`.
 
     An exception of the source comes through after the calls so far were ended, so that `StreamEnd` brings what there
@@ -572,7 +576,9 @@ def iter_events(pieces: Iterable[Any], provider: str | None = None, **options: A
             _sources.close(pieces)
 
 
-async def aiter_events(pieces: AsyncIterable[Any], provider: str | None = None, **options: Any) -> AsyncIterator[Event]:
+async def aiter_events(
+    pieces: AsyncIterable[Any], provider: str | None = None, **options: Any
+) -> AsyncGenerator[Event, None]:
     """`iter_events` for an asynchronous source (`aclose()` or `close()`, if it has one).
 
     >>> async def names(pieces):

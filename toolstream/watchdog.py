@@ -33,8 +33,9 @@ class StreamWatchdog:
         ...     print(piece)
         b'what comes from a client'
 
-    `idle_timeout`, `total_timeout`: seconds of the clock, above 0. `max_bytes`: of all pieces together; `max_pieces`:
-    their number. `None`: no such limit. `clock`: returns the time in seconds and never goes back.
+    `idle_timeout`, `total_timeout`: seconds of the clock, above 0. `max_bytes`: of all pieces together (of a text its
+    characters count, of decoded events nothing); `max_pieces`: their number. `None`: no such limit. `clock`: returns
+    the time in seconds and never goes back.
 
     A host with a loop of its own calls `start`, then `beat` for each piece, `check` whenever it likes (at `deadline` at
     the latest), and `stop` at the end.

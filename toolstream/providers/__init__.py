@@ -287,9 +287,8 @@ def recognise_last(events: Iterable[dict[str, Any]], framing: Framing | None, si
         return provider_class(_ERROR_OF.get(framing or "", "openai-chat"))
     if framing == "aws-event-stream" and events:
         return provider_class("bedrock-converse")
-    raise UnknownProviderError(
-        f"no protocol fits the first {size} bytes ({len(events)} messages); known are {', '.join(known_providers())}"
-    )
+    seen = f"the first {size} bytes ({len(events)} messages)" if size or events else "a stream that is empty"
+    raise UnknownProviderError(f"no protocol fits {seen}; known are {', '.join(known_providers())}")
 
 
 # Events in one form
