@@ -27,6 +27,26 @@ class Data(bytes):
     __slots__ = ()
 
 
+class Markup(str):
+    """As template engines have it: what is made of it is of its own kind, and what is added is marked."""
+
+    __slots__ = ()
+
+    def __add__(self, other):
+        return Markup(f"<{self:s}>{other}")
+
+    def __radd__(self, other):
+        return Markup(f"{other}<{self:s}>")
+
+    def __getitem__(self, where):
+        return Markup(str.__getitem__(self, where))
+
+
+class Miscounted(bytes):
+    def __len__(self):
+        return 0
+
+
 def mapped(data):
     memory = mmap.mmap(-1, len(data))
     memory.write(data)
@@ -44,6 +64,7 @@ BUFFERS = {
     "slice of a view": lambda data: memoryview(b"xx" + data + b"yy")[2:-2],
     "view cast": lambda data: memoryview(data).cast("b"),
     "view of characters": lambda data: memoryview(data).cast("c"),
+    "subclass of bytes that miscounts": Miscounted,
     "numpy": lambda data: np.frombuffer(data, np.uint8),
     "array": lambda data: array("B", data),
     "array of signed": lambda data: array("b", [byte - 256 if byte > 127 else byte for byte in data]),
@@ -67,6 +88,30 @@ def test_every_kind_of_piece(engine, kind):
     assert changes == [("set", (), {}), ("set", ("é",), []), ("set", ("é", 0), "x"), ("set", ("é", 1), 1.5)]
     tracker = feed_all(engine.JsonTracker(), [make(DATA[:8])])
     assert (tracker.depth, tracker.in_string) == (2, False)
+
+
+def test_a_subclass_of_str_is_read_as_the_text_that_it_is(engine):
+    parser = engine.StreamingJsonParser()
+    changes = []
+    for piece in ('["a', "b", "\\n", "é\ud83d", '\ude00","', 'c"', ", 1", "2", "]"):
+        changes += parser.append(Markup(piece))
+    assert parser.snapshot() == ["ab\né\U0001f600", "c", 12]
+    assert parser.valid
+    assert parser.position == 18
+    assert {type(value) for _, _, value in changes} == {list, str, int}
+    assert [type(value) for value in parser.snapshot()] == [str, str, int]
+    parser = feed_all(engine.StreamingJsonParser(lenient=True), [Markup("{'k"), Markup("ey': Tr"), Markup("ue}")])
+    assert parser.snapshot() == {"key": True}
+    assert [type(key) for key in parser.snapshot()] == [str]
+    tracker = feed_all(engine.JsonTracker(), [Markup('{"a": ["x')])
+    assert (tracker.depth, tracker.in_string) == (2, True)
+
+
+def test_a_view_without_dimensions_is_one_byte(engine):
+    parser = feed_all(
+        engine.StreamingJsonParser(), [b"[", memoryview(b"1").cast("B", []), np.array(50, np.uint8), b"]"]
+    )
+    assert parser.snapshot() == [12]
 
 
 def test_kinds_can_be_mixed(engine):

@@ -157,9 +157,14 @@ def _value_of(whole: re.Match[str]) -> JsonValue:
     return float(whole[0]) if kind < 3 else _LITERALS[whole[0]]
 
 
+def _plain_text(piece: str) -> str:
+    """The piece as nothing but a `str`: a subclass can have methods of its own, which add markup or count otherwise."""
+    return piece if type(piece) is str else str.__str__(piece)
+
+
 def _buffer(piece: object) -> bytes | bytearray | memoryview:
     """The piece as something that a decoder takes; TypeError if it is no contiguous buffer of bytes."""
-    if isinstance(piece, (bytes, bytearray)):
+    if type(piece) is bytes or type(piece) is bytearray:  # a subclass can count otherwise than its buffer
         return piece
     try:
         view = memoryview(piece)  # type: ignore[arg-type]
@@ -191,7 +196,7 @@ class JsonTracker:
 
     def feed(self, piece: str | bytes | bytearray | memoryview, /) -> None:
         """Read on. `piece` is `str`, or a buffer of UTF-8 bytes, cut anywhere; anything else is a `TypeError`."""
-        text = piece if isinstance(piece, str) else str(_buffer(piece), "latin-1")
+        text = _plain_text(piece) if isinstance(piece, str) else str(_buffer(piece), "latin-1")
         if text:
             self._depth, self._in_string, self._escape = _track(text, self._depth, self._in_string, self._escape)
 
@@ -712,14 +717,14 @@ class StreamingJsonParser:
     def _text(self, piece: object) -> str:
         """The piece as text, together with what was kept back of the last one; what is unfinished is kept back."""
         if isinstance(piece, str):
-            text = piece
+            text = _plain_text(piece)
             if self._decoder is not None and text:
                 text = self._decoder.decode(b"", True) + text
             if not text.isascii() or self._half:
                 text = self._join_halves(text)
             return text
         data = _buffer(piece)
-        if not len(data):
+        if not (data.nbytes if type(data) is memoryview else len(data)):  # a view without dimensions has no length
             return ""
         if self._decoder is None:
             self._decoder = codecs.getincrementaldecoder("utf-8")("replace")
