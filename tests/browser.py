@@ -113,7 +113,7 @@ class Browser:
         self.call("Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=1, mobile=False)
 
     def screenshot(self):
-        """What the window shows, as PNG."""
+        """What the window shows, as PNG: so were the pictures of the inspector in docs/images made."""
         return base64.b64decode(self.call("Page.captureScreenshot", format="png")["data"])
 
     def close(self):

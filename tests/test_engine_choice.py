@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import os
 import subprocess
 import sys
 
@@ -20,8 +21,6 @@ HIDE = "import sys; sys.modules['toolstream._engine_c'] = None\n"
 
 def run(code, backend=None):
     command = [sys.executable, "-c", code]
-    import os
-
     environment = {name: value for name, value in os.environ.items() if name != "TOOLSTREAM_BACKEND"}
     if backend is not None:
         environment["TOOLSTREAM_BACKEND"] = backend
@@ -47,3 +46,21 @@ def test_choice(backend):
     assert name == expected
     assert module == {"python": "toolstream._engine_py", "cython": "toolstream._engine_c"}[expected]
     assert ("TOOLSTREAM_BACKEND" in reason) == (backend is not None)
+
+
+def test_without_the_compiled_engine_the_plain_one_runs_and_says_why():
+    code, out, err = run(HIDE + SHOW)
+    assert (code, err) == (0, "")
+    assert out.startswith("python toolstream._engine_py the compiled engine is missing: ")
+
+
+def test_a_compiled_engine_that_was_asked_for_and_is_missing_is_an_error():
+    code, out, err = run(HIDE + SHOW, "cython")
+    assert (code, out) == (1, "")
+    assert "ImportError: TOOLSTREAM_BACKEND='cython', but the compiled engine is missing: " in err.splitlines()[-1]
+
+
+def test_an_unknown_choice_is_an_error():
+    code, out, err = run(SHOW, "rust")
+    assert (code, out) == (1, "")
+    assert err.splitlines()[-1] == "ImportError: TOOLSTREAM_BACKEND='rust': expected 'cython', 'python' or nothing"

@@ -108,7 +108,6 @@ START = {
         "usage": {"input_tokens": 1, "output_tokens": 1},
     },
 }
-RESTART = {**START, "message": {**START["message"], "id": "m2"}}  # type: ignore[dict-item]
 
 
 def block(index: int, id: str, name: str, text: str, *, closed: bool = True) -> list[Event]:
