@@ -1,5 +1,5 @@
-"""What comes after the end of a call's value: the same value again, another one, or only noise (rule 5 of the
-assembler).
+"""What comes after the end of a call's value: the same value again, another one, or only noise (rule 5 of
+docs/rules.md).
 
 The text is read on for values, in two ways. Where a value may directly follow, any JSON value counts. After noise
 (prose, a closing tag) only objects and arrays do: in `see 2 of "them"` nobody sent a second value. A candidate is

@@ -1,4 +1,4 @@
-"""What a finished argument text is worth: rules 8, 10 and 11 of the assembler, for one text that has ended.
+"""What a finished argument text is worth: rules 8, 10 and 11 of docs/rules.md, for one text that has ended.
 
 The parser that read the text has the facts, so nobody parses it again. A text is a whole object; or a beginning of
 one; or it lacks nothing but what can be repaired without loss; or it is refused. Nothing is guessed: a repair that
