@@ -263,8 +263,8 @@ def _position(call: AssemblerCall) -> int:
 
 
 class AssemblerIdentity:
-    """Finds the call of each delta: rules 1 to 3 of docs/rules.md, for the calls of one choice. A call is *open* until its value is
-    finished; `close` and `reopen` say so."""
+    """Finds the call of each delta: rules 1 to 3 of docs/rules.md, for the calls of one choice. A call is *open* until
+    its value is finished; `close` and `reopen` say so."""
 
     __slots__ = ("_by_id", "_last", "_listed", "_open", "header", "slots", "waiting")
 
