@@ -293,6 +293,19 @@ def test_text_needs_no_start():
     assert done.message()["content"] == [{"type": "text", "text": "ab"}]
 
 
+def test_words_at_the_index_of_an_open_call_end_nothing():
+    words = [delta(0, "text_delta", text="a"), fragment(0, ":"), delta(0, "text_delta", text="b")]
+    thought = [delta(0, "thinking_delta", thinking="c"), delta(0, "signature_delta", signature="cw==")]
+    events = [START, call_start(0), fragment(0, '{"q"'), *words, *thought, fragment(0, "1}"), stop(0), finish(), STOP]
+    done = run("anthropic", events)
+    assert brief(done) == [("lookup", {"q": 1}, "complete", True)]
+    assert (done.text, done.reasoning, codes(done)) == ("ab", "c", [])
+    assert done.message()["content"][1:] == [
+        {"type": "text", "text": "ab"},
+        {"type": "thinking", "thinking": "c", "signature": "cw=="},
+    ]
+
+
 def test_unknown_events_blocks_and_deltas_are_ignored():
     unknown = [
         {"type": "message_thing", "x": 1},

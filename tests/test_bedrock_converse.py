@@ -131,6 +131,14 @@ def test_finish_words(word, reason):
     assert (done.finish_reason, done.raw_finish_reason) == (reason, word)
 
 
+def test_words_at_the_index_of_an_open_call_end_nothing():
+    events = [FIRST, start(0), fragment(0, '{"q":'), delta(0, text="a"), fragment(0, "1}"), stop(0), finish()]
+    done = run("bedrock-converse", events)
+    assert brief(done) == [("lookup", {"q": 1}, "complete", True)]
+    assert (done.text, codes(done)) == ("a", [])
+    assert done.message()["content"][1] == {"text": "a"}
+
+
 def test_what_bedrock_runs_itself_is_not_for_the_client():
     result = {"toolResult": {"toolUseId": "tu_1", "status": "success"}}
     events = [

@@ -178,6 +178,20 @@ def test_a_fragment_of_no_open_call_is_an_orphan():
     assert codes(done) == [("orphan_delta", None)]
 
 
+@pytest.mark.parametrize("step", ["model_output", "thought"])
+def test_a_fragment_of_arguments_in_a_step_of_words_is_an_orphan(step):
+    done = run("gemini-interactions", [FIRST, start(0, step), fragment(0, "{}"), stop(0), call(1), stop(1), end()])
+    assert codes(done) == [("args_truncated", 0), ("orphan_delta", None)]
+
+
+def test_words_at_the_index_of_an_open_call_end_nothing():
+    words = [delta(0, "text", text="a"), delta(0, "thought_summary", content={"type": "text", "text": "b"})]
+    done = run("gemini-interactions", [FIRST, call(0), fragment(0, '{"q":'), *words, fragment(0, "1}"), stop(0), end()])
+    assert brief(done) == [("lookup", {"q": 1}, "complete", True)]
+    assert (done.text, done.reasoning, codes(done)) == ("a", "b", [])
+    assert [step["type"] for step in done.message()] == ["function_call", "model_output", "thought"]
+
+
 def test_what_is_unknown_or_of_a_wrong_type_is_ignored():
     unknown = [
         {},

@@ -98,9 +98,18 @@ class BlockProvider:
         return self._open.get(index if type(index) is int else sent_index(index))
 
     def block_for(self, index: Any, kind: str) -> Block:
-        """The open block for a fragment of text; a new one of that type where none is open."""
+        """The open block for a fragment of text; a new one of that type where none is open. A call that is open there
+        stays open, for nothing has ended it: what comes beside it has a block without an index."""
         block = self.open_at(index)
-        return block if isinstance(block, Block) else self.open_block(index, {"type": kind})
+        if block is None:
+            return self.open_block(index, {"type": kind})
+        if isinstance(block, Block):
+            return block
+        last = self.blocks[-1]
+        if not isinstance(last, Block) or last.type != kind:
+            last = Block({"type": kind})
+            self.blocks.append(last)
+        return last
 
     def fragment(self, index: Any, arguments: Any, normal: bool = False) -> None:
         """A fragment of a call's arguments: text, or a whole value instead (`normal`: as the protocol has it)."""
@@ -148,4 +157,5 @@ class BlockProvider:
             self.assembler.whole(call, arguments, normal=self.object_start)
 
 
-_WITHOUT_ARGUMENTS = ("text", "thinking", "redacted_thinking")  # asked of whatever was sent as a type
+# Blocks of words, under the names of all protocols. Others may be calls of a kind that is not known.
+_WITHOUT_ARGUMENTS = ("text", "thinking", "redacted_thinking", "reasoning", "model_output", "thought")

@@ -37,6 +37,7 @@ _MEANINGS: Final[dict[Any, Meaning]] = {
 }
 
 _NOT_EXTRA: Final = frozenset(("type", "id", "name", "arguments"))
+_WORDS: Final = ("text", "thought_summary", "thought")  # deltas that no call has, whatever their index
 
 
 class GeminiInteractions(BlockProvider):
@@ -119,7 +120,7 @@ class GeminiInteractions(BlockProvider):
     def _delta(self, index: Any, delta: dict[str, Any]) -> None:
         step = self.open_at(index)
         kind = delta.get("type")
-        if isinstance(step, ToolCall):
+        if isinstance(step, ToolCall) and kind not in _WORDS:
             arguments = delta.get("arguments", "")
             if delta.get("id") or delta.get("name"):
                 self.assembler.header(step, delta.get("id"), delta.get("name"))
