@@ -1014,7 +1014,7 @@ class Assembler:
     def text(self, text: object, choice: int = 0) -> None:
         """Text for people (anything but a non-empty `str` is ignored)."""
         if isinstance(text, str) and text:
-            if self._halves or text[-1:] >= "\ud800":
+            if self._halves or text[-1] >= "\ud800":
                 text = self._join_half(("text", choice), text)
             if text:
                 write = self.completion._text[choice].append
@@ -1024,7 +1024,7 @@ class Assembler:
     def reasoning(self, text: object, choice: int = 0) -> None:
         """Reasoning text (anything but a non-empty `str` is ignored)."""
         if isinstance(text, str) and text:
-            if self._halves or text[-1:] >= "\ud800":
+            if self._halves or text[-1] >= "\ud800":
                 text = self._join_half(("reasoning", choice), text)
             if text:
                 write = self.completion._reasoning[choice].append

@@ -70,23 +70,22 @@ class OpenAIChat:
 
     def feed(self, event: dict[str, Any]) -> None:
         """One chunk, or one event of the SDK's stream helper, which has the chunk inside."""
-        if not self._continues(event):
-            choices = event.get("choices")
-            if choices and isinstance(choices, list):
-                if len(choices) == 1:
-                    self._choice(choices[0])
-                else:
-                    self._choices(choices)
-            else:
-                chunk = event.get("chunk")
-                if isinstance(chunk, dict):
-                    event = chunk
-                    if event.get("choices"):
-                        self.feed(event)
-                        return
-                if event.get("object") == "error" or _is_error_type(event.get("type")):
-                    self.assembler.error(event.get("error") or event)
+        choices = event.get("choices")
+        if choices and isinstance(choices, list):
+            if len(choices) > 1:
+                self._choices(choices)
+            elif not self._continues(choices[0]):
+                self._choice(choices[0])
+        else:
+            chunk = event.get("chunk")
+            if isinstance(chunk, dict):
+                event = chunk
+                if event.get("choices"):
+                    self.feed(event)
                     return
+            if event.get("object") == "error" or _is_error_type(event.get("type")):
+                self.assembler.error(event.get("error") or event)
+                return
         if "error" in event or "x_groq" in event or event.get("usage"):
             self._beside(event)
 
@@ -119,11 +118,10 @@ class OpenAIChat:
             if isinstance(choice, dict):
                 self._finish(_choice_number(choice), choice)
 
-    def _continues(self, event: dict[str, Any]) -> bool:
+    def _continues(self, choice: Any) -> bool:
         """The short way of nearly all chunks of a call: one entry of an index and a text, for a call that is known.
-        Whether that is all that the choices are."""
+        Whether that is all that the choice is."""
         try:
-            (choice,) = event["choices"]
             delta = choice["delta"]
             if "tool_calls" not in delta or (len(delta) > 1 and (delta.get("content") or not _USUAL.issuperset(delta))):
                 return False
@@ -135,8 +133,8 @@ class OpenAIChat:
             call = self._slots[number][index]
         except (AttributeError, KeyError, TypeError, ValueError):
             return False
-        if not (type(number) is type(index) is int and type(text) is str):
-            return False
+        if call.choice is not number or call.index is not index or type(text) is not str:
+            return False  # equal numbers of another type go the careful way
         if choice.get("finish_reason") or "native_finish_reason" in choice or choice.get("error"):
             return False
         self.assembler.append(call, text)
@@ -152,30 +150,24 @@ class OpenAIChat:
         if type(delta) is not dict:  # some servers send the last part as a whole message
             delta = plain(choice.get("message") if delta is None else delta)
         if delta and isinstance(delta, dict):
-            others = len(delta)
-            if "role" in delta:
-                others -= 1
-            if "content" in delta:
-                others -= 1
-                content = delta["content"]
+            content = delta.get("content")
+            if content:
                 if isinstance(content, str):
                     self.assembler.text(content, number)
                 elif isinstance(content, list):
                     self._parts(number, content)
-            if "tool_calls" in delta:
-                others -= 1
-                calls = delta["tool_calls"]
+            calls = delta.get("tool_calls")
+            if calls:
                 if not isinstance(calls, list):
                     self._call(number, calls, None)  # one entry without its list
                 elif len(calls) == 1:
                     self._call(number, calls[0], None)
-                elif calls:
+                else:
                     self._calls(number, calls)
-            if others:
+            if not _USUAL.issuperset(delta):
                 self._rest(number, delta)
-        error = choice.get("error")
-        if error:
-            self.assembler.error(error)
+        if choice.get("error"):
+            self.assembler.error(choice["error"])
         if choice.get("finish_reason") or "native_finish_reason" in choice:
             self._finish(number, choice)
 
@@ -188,7 +180,8 @@ class OpenAIChat:
             self.assembler.cut(meaning, number)
         if word:
             self.assembler.finish(word, meaning, number)
-            self.assembler.usage(choice.get("usage"))  # some servers have it here
+            if "usage" in choice:  # some servers have it here
+                self.assembler.usage(choice["usage"])
 
     def _rest(self, choice: int, delta: dict[str, Any]) -> None:
         """The fields of a delta that few chunks have."""
@@ -198,15 +191,16 @@ class OpenAIChat:
                 self._reasoning_field.setdefault(choice, field)
                 self.assembler.reasoning(text, choice)
                 break
-        details = delta.get("reasoning_details")
-        if details and isinstance(details, list):
-            self._details.setdefault(choice, []).extend(self.assembler.exact(details))
+        if "reasoning_details" in delta:
+            details = delta["reasoning_details"]
+            if details and isinstance(details, list):
+                self._details.setdefault(choice, []).extend(self.assembler.exact(details))
         refusal = delta.get("refusal")
         if refusal and isinstance(refusal, str):
             self._refusals.setdefault(choice, TextBuffer()).append(refusal)
             self.assembler.text(refusal, choice)
         legacy = delta.get("function_call")
-        if isinstance(legacy, dict):
+        if legacy and isinstance(legacy, dict):
             arguments = legacy.get("arguments")
             call = self.assembler.delta(choice, MISSING, None, legacy.get("name"), arguments, "legacy_function")
             if arguments is None and call is not None and "arguments" in legacy:
