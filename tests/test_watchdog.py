@@ -186,6 +186,34 @@ def test_limits_that_make_no_sense_are_refused(options):
         StreamWatchdog(**options)
 
 
+@pytest.mark.parametrize("options", [
+    {"idle_timeout": "5"}, {"total_timeout": b"5"}, {"idle_timeout": True}, {"max_bytes": "10"}, {"max_pieces": [1]},
+    {"max_pieces": False}, {"clock": 5}, {"clock": None},
+], ids=repr)  # fmt: skip
+def test_what_is_no_limit_is_told_as_what_it_is(options):
+    [(name, given)] = options.items()
+    with pytest.raises(TypeError, match=f"^{name} must be .*, not {type(given).__name__}$"):
+        StreamWatchdog(**options)
+
+
+def test_a_size_is_a_number_from_0_up(clock):
+    watchdog = StreamWatchdog(max_bytes=10, max_pieces=2, clock=clock)
+    watchdog.start()
+    with pytest.raises(TypeError, match=r"^size must be a number, not bytes$"):
+        watchdog.beat(b"ab")
+    with pytest.raises(ValueError, match=r"^size must be at least 0, not -1$"):
+        watchdog.beat(-1)
+    watchdog.beat(10)
+    watchdog.beat()
+    watchdog.check()  # what was refused has not been counted
+
+
+def test_a_piece_that_can_no_longer_be_measured_has_no_size(clock):
+    piece = memoryview(b"ab")
+    piece.release()
+    assert list(StreamWatchdog(max_bytes=0, clock=clock).guard([piece])) == [piece]
+
+
 # ---------------------------------------------------------------- around an iterator
 
 

@@ -66,11 +66,13 @@ class StreamWatchdog:
         clock: Callable[[], float] = monotonic,
     ) -> None:
         for name, timeout in (("idle_timeout", idle_timeout), ("total_timeout", total_timeout)):
-            if timeout is not None and not timeout > 0:
+            if timeout is not None and not _number(name, timeout) > 0:
                 raise ValueError(f"{name} must be above 0 seconds, or None, not {timeout!r}")
         for name, limit in (("max_bytes", max_bytes), ("max_pieces", max_pieces)):
-            if limit is not None and not limit >= 0:
+            if limit is not None and not _number(name, limit) >= 0:
                 raise ValueError(f"{name} must be at least 0, or None, not {limit!r}")
+        if not callable(clock):
+            raise TypeError(f"clock must be callable, not {type(clock).__name__}")
         self._idle_timeout = idle_timeout
         self._total_timeout = total_timeout
         self._max_bytes = max_bytes
@@ -92,6 +94,8 @@ class StreamWatchdog:
 
     def beat(self, size: int = 0) -> None:
         """A piece of `size` bytes has come. Does nothing when not running, or too late."""
+        if _number("size", size) < 0:
+            raise ValueError(f"size must be at least 0, not {size!r}")
         if not self._running or self._is_late():
             return
         self._heard = self._clock()
@@ -302,11 +306,18 @@ class _Alarm:
             self._timer.cancel()
 
 
+def _number(name: str, given: float) -> float:
+    """What was given, if it is a number."""
+    if not isinstance(given, (int, float)) or isinstance(given, bool):
+        raise TypeError(f"{name} must be a number, not {type(given).__name__}")
+    return given
+
+
 def _size(piece: object) -> int:
     """The size of a piece: the bytes of any buffer, or the characters of a text; anything else has none."""
     if isinstance(piece, (bytes, str)):
         return len(piece)
     try:
         return memoryview(piece).nbytes  # type: ignore[arg-type]
-    except TypeError:
+    except (TypeError, ValueError, BufferError):
         return 0
