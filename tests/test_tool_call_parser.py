@@ -161,6 +161,19 @@ def test_a_name_that_is_no_text_is_a_type_error_and_changes_nothing(name):
     assert parser.get_tool_call_meta(0) == (None, None)
 
 
+@pytest.mark.parametrize("id", [b"c1", 1, ["c1"]])
+def test_an_id_that_is_no_text_is_a_type_error_and_changes_nothing(id):
+    parser = StreamingToolCallParser()
+    with pytest.raises(TypeError, match=f"an id must be str or None, not {type(id).__name__}"):
+        parser.add_chunk(0, "{}", id, "f")
+    assert parser.get_tool_call_meta(0) == (None, None)
+
+
+def test_a_fallback_that_cannot_be_called_is_a_type_error():
+    with pytest.raises(TypeError, match="fallback must be callable or None, not dict"):
+        StreamingToolCallParser(fallback={})
+
+
 def test_a_bare_number_is_whole_at_any_moment_so_the_rest_goes_elsewhere():
     parser = StreamingToolCallParser()
     assert parser.add_chunk(0, "1", "c1", "f") == ToolCallParseResult(True, 1, actual_index=0)

@@ -174,6 +174,8 @@ class StreamingToolCallParser:
     __slots__ = ("_fallback", "_identity", "_incomplete", "_invalid", "_invalid_index", "_nameless", "_slots")
 
     def __init__(self, *, fallback: Callable[[str], object] | None = None) -> None:
+        if fallback is not None and not callable(fallback):
+            raise TypeError(f"fallback must be callable or None, not {type(fallback).__name__}")
         self._fallback = fallback
         self.reset()
 
@@ -203,6 +205,8 @@ class StreamingToolCallParser:
         """
         if not isinstance(chunk, str):
             raise TypeError(f"a chunk must be str, not {type(chunk).__name__}")
+        if id and not isinstance(id, str):
+            raise TypeError(f"an id must be str or None, not {type(id).__name__}")
         id = id or None
         if name:
             if not isinstance(name, str):
@@ -277,7 +281,7 @@ class StreamingToolCallParser:
         if slot.blank or slot.whole or slot.lacks_a_quote:
             return slot.arguments or {}
         text = slot.text.read()
-        value = self._fallback(text) if self._fallback else parse_partial_json(text, lenient=False)
+        value = self._fallback(text) if self._fallback is not None else parse_partial_json(text, lenient=False)
         return value if isinstance(value, dict) else {}
 
     def get_buffer(self, index: int) -> str:
