@@ -86,17 +86,17 @@ def test_any_iterable_of_changes():
         (("append", ("list", 1), "x"), "an array of 1 elements has nothing at 1"),
         (("append", ("list", -1), "x"), "has nothing at -1"),
         (("append", ("list", "0"), "x"), "has nothing at '0'"),
-        (("append", ("n",), "x"), "there is a int, and only a string grows"),
+        (("append", ("n",), "x"), "there is a value of type int, and only a string grows"),
         (("append", ("list",), "x"), "there is an array of 1 elements, and only a string grows"),
-        (("append", ("s",), 1), "a int cannot be added to a string"),
-        (("append", ("s",), None), "a NoneType cannot be added to a string"),
+        (("append", ("s",), 1), "a value of type int cannot be added to a string"),
+        (("append", ("s",), None), "a value of type NoneType cannot be added to a string"),
         (("set", ("list", 2), 1), "an array of 1 elements has no place 2"),
         (("set", ("list", -1), 1), "no place -1"),
         (("set", ("list", True), 1), "no place True"),
         (("set", ("list", "a"), 1), "no place 'a'"),
         (("set", (0,), 1), "an object of 3 members has no place 0"),
         (("set", ("b", "c"), 1), "has nothing at 'b'"),
-        (("set", ("n", "c"), 1), "a int has no place 'c'"),
+        (("set", ("n", "c"), 1), "a value of type int has no place 'c'"),
         (("set", ("s", 0), 1), "a string has no place 0"),
         (("set", ("s", 0, 0), 1), "step 0 leads into a string"),
         (("set", ([],), 1), "no place []"),
@@ -118,9 +118,10 @@ def test_a_change_that_does_not_fit(change, reason):
     assert target == {"list": [1], "n": 1, "s": "text!"}  # those before it have been applied
 
 
-def test_an_append_without_a_root():
-    with pytest.raises(ValueError, match="change 0"):
-        apply_changes(MISSING, [("append", (), "x")])
+@pytest.mark.parametrize("change", [("append", (), "x"), ("set", ("a",), 1), ("append", (0, "a"), "x")])
+def test_a_change_inside_a_value_that_is_not_there(change):
+    with pytest.raises(ValueError, match=r"change 0, .* there is no value yet"):
+        apply_changes(MISSING, [change])
 
 
 def test_an_error_is_short_whatever_the_change():

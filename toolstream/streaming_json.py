@@ -58,6 +58,8 @@ def apply_changes(target: JsonValue, changes: Iterable[JsonChange]) -> JsonValue
 def _apply(root: list[Any], change: JsonChange, growing: list[tuple[Any, str | int]]) -> None:
     """Apply one change to the value that is the only element of `root`; note in `growing` where a string begins."""
     kind, path, value = change
+    if not root and (path or kind == "append"):
+        raise ValueError("there is no value yet")
     container: Any = root
     step: str | int = 0
     for next_step in path:
@@ -111,7 +113,7 @@ def _name(value: Any) -> str:
         return f"an object of {len(value)} members"
     if type(value) is list:
         return f"an array of {len(value)} elements"
-    return "a string" if isinstance(value, (str, _Growing)) else f"a {type(value).__name__}"
+    return "a string" if isinstance(value, (str, _Growing)) else f"a value of type {type(value).__name__}"
 
 
 def _copy(value: JsonValue) -> JsonValue:
