@@ -62,6 +62,14 @@ def test_an_index_that_is_no_integer_from_0_up_is_dropped_and_counted(index):
     assert accumulator.is_empty is False
 
 
+@pytest.mark.parametrize("no_delta", [None, "call", b"call", 5, True, 1.5, [], [delta(0, "c2")]], ids=repr)
+def test_what_has_no_fields_is_dropped(no_delta):
+    accumulator = ToolCallAccumulator()
+    accumulator.observe([no_delta, delta(0, "c1", "f", "{}")])
+    assert assembled(accumulator) == [["c1", "f", "{}"]]
+    assert accumulator.dropped_deltas == 1
+
+
 def test_only_dropped_deltas_leave_it_empty():
     accumulator = ToolCallAccumulator()
     accumulator.observe([delta(-1, "c1", "f", "{}")])

@@ -313,6 +313,9 @@ def is_blank(text: str) -> bool:
     return not text.strip(BLANK)
 
 
+NO_FIELDS: Final = (type(None), str, bytes, bytearray, int, float, list)  # what is surely no call, no part of one
+
+
 def get_field(obj: Any, name: str, default: Any = None) -> Any:
     """The field `name` of a dict, another mapping or an SDK object, else `default`."""
     if isinstance(obj, (dict, Mapping)):

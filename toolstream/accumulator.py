@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable
 from functools import partial
 from typing import Any
 
-from toolstream._rules import get_field
+from toolstream._rules import NO_FIELDS, get_field
 from toolstream._text import TextBuffer
 from toolstream.identity import accumulator_index
 
@@ -55,9 +55,13 @@ class ToolCallAccumulator:
         """Take in the entries of one delta's `tool_calls`: dicts or SDK objects, `None` or an empty list for none.
 
         Every field is optional: `index`, `id`, `function.name`, `function.arguments`; `type` is not read. A field that
-        should be text and is not, or is empty, adds nothing. A delta whose index is no integer from 0 up is dropped.
+        should be text and is not, or is empty, adds nothing. A delta whose index is no integer from 0 up is dropped,
+        and so is what has no fields at all.
         """
         for delta in deltas or ():
+            if isinstance(delta, NO_FIELDS):
+                self._dropped += 1
+                continue
             field = _fields(delta)
             index = accumulator_index(field("index"))
             if index is None:
@@ -100,5 +104,8 @@ class ToolCallAccumulator:
 
     @property
     def dropped_deltas(self) -> int:
-        """How many deltas had an index that is no integer from 0 up. Above 0, a call was meant that is not there."""
+        """How many deltas had no fields, or an index that is no integer from 0 up.
+
+        Above 0, a call was meant that is not there.
+        """
         return self._dropped

@@ -15,7 +15,7 @@ import re
 from typing import Any
 
 from toolstream._engine import StreamingJsonParser
-from toolstream._rules import DEAD, STEPS, get_field, is_blank, token_value
+from toolstream._rules import DEAD, NO_FIELDS, STEPS, get_field, is_blank, token_value
 from toolstream._text import TextBuffer, rest_after
 from toolstream.types import (
     MISSING,
@@ -31,7 +31,6 @@ __all__ = ["ToolCallArgumentsStream", "parse_tool_call_arguments", "tool_call_ar
 
 NOT_AN_OBJECT = "Tool arguments must be a JSON object"
 JSON_BLANK = " \t\r\n"
-NO_FIELDS = (type(None), str, bytes, bytearray, int, float, list)  # what is surely no call and no function
 SHOWN = 40  # characters of the text before and after the place of an error
 SHOWN_STEPS = 8  # steps of the path to an open value
 
