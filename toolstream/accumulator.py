@@ -17,9 +17,11 @@ from toolstream.identity import accumulator_index
 __all__ = ["ToolCallAccumulator"]
 
 
-def _fields(obj: Any) -> Callable[[str], Any]:
-    """The fields of a delta, `None` where there is none: what it is is asked once."""
-    return obj.get if isinstance(obj, dict) else partial(get_field, obj)
+def _fields(obj: Any) -> Callable[[str], Any] | None:
+    """A reader for the fields of a delta, if it has any: what it is is asked once."""
+    if isinstance(obj, dict):
+        return obj.get
+    return None if isinstance(obj, NO_FIELDS) else partial(get_field, obj)
 
 
 class _Call:
@@ -59,12 +61,8 @@ class ToolCallAccumulator:
         and so is what has no fields at all.
         """
         for delta in deltas or ():
-            if isinstance(delta, NO_FIELDS):
-                self._dropped += 1
-                continue
             field = _fields(delta)
-            index = accumulator_index(field("index"))
-            if index is None:
+            if field is None or (index := accumulator_index(field("index"))) is None:
                 self._dropped += 1
                 continue
             call = self._calls.get(index)
@@ -73,9 +71,8 @@ class ToolCallAccumulator:
             id = field("id")
             if id and isinstance(id, str):
                 call.id = id
-            function = field("function")
-            if function is not None:
-                field = _fields(function)
+            field = _fields(field("function"))
+            if field is not None:
                 name = field("name")
                 if isinstance(name, str):
                     call.name.append(name)
