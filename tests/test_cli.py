@@ -183,6 +183,13 @@ def test_an_unknown_provider_is_code_2(run, write):
     assert path not in err
 
 
+@pytest.mark.parametrize("argv", [["replay"], ["assemble"], ["check"], ["replay", "--json"]])
+def test_a_provider_that_the_stream_is_not_of_is_code_2(run, write, argv):
+    code, _, err = run(*argv, write(CLEAN), "--provider", "anthropic")
+    assert (code, err.count("\n")) == (2, 1)
+    assert "nothing was found that is of anthropic; leave out --provider" in err
+
+
 # ---------------------------------------------------------------- replay and demo
 
 

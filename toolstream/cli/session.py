@@ -69,7 +69,18 @@ def drive(
         raise trouble or InputError(
             f"{source.name}: {error}. Is it the body of a streamed response? --provider NAME names the protocol"
         ) from None
+    if provider and trouble is None and _is_blank(stream.completion):
+        trouble = InputError(
+            f"{source.name}: nothing was found that is of {provider}; "
+            "leave out --provider to have the protocol recognised"
+        )
     return Outcome(stream.completion, stream.provider, loud, trouble)
+
+
+def _is_blank(completion: Completion) -> bool:
+    """Whether nothing at all was read. The end mark alone, which several protocols share, makes a clean end."""
+    read = (completion.calls, completion.text, completion.reasoning, completion.raw_finish_reason, completion.usage)
+    return not any(read) and not completion.defect_count
 
 
 def summary(outcome: Outcome) -> str:
