@@ -1,12 +1,14 @@
 """Ollama's own protocol: lines of JSON, calls whole in their entries."""
 
+import copy
 import json
+import pickle
 
 import pytest
 from protocol_helpers import as_objects, brief, codes, run, state
 from transport_helpers import cuttings
 
-from toolstream import Limits, ToolCallStream
+from toolstream import Limits, ToolCall, ToolCallStream
 
 
 def line(done=False, **message):
@@ -176,18 +178,47 @@ def test_a_call_without_anything_to_report_is_the_same_in_short_as_step_by_step(
     entries += [
         entry(arguments=whole, id=f"x{number}", index=index) for number, index in enumerate((0, "1", 2.5, None))
     ]
-    events = [*(line(tool_calls=[one]) for one in entries), line(tool_calls=entries), END, line(tool_calls=entries[:2])]
+    entries += [{**entry(arguments=whole), "index": 3, "id": "y0"}, {**entry(arguments=whole), "type": "function"}]
+    entries += [{**entry(arguments=whole), "signed": 1}, {**entry(arguments=whole, id="y1"), "type": 1, "signed": 2}]
+    events = [
+        *(line(tool_calls=[one]) for one in entries),
+        line(content="\ud83d", tool_calls=[entry(arguments=whole, id="z0")]),
+        line(content="\udf75", tool_calls=[entry(arguments=whole, id="z1")]),
+        line(tool_calls=entries),
+        END,
+        line(tool_calls=[*entries[:2], entry(arguments=whole, id="late")]),
+    ]
 
-    def read(**options):
+    def read(events, **options):
         stream = ToolCallStream("ollama", new_id=iter(map(str, range(100))).__next__, **options)
-        seen = [event.to_dict() for piece in events for event in stream.feed(piece)]
-        return [*seen, *(event.to_dict() for event in stream.close())], stream.completion.message()
+        seen = [(type(event), event.to_dict()) for piece in events for event in stream.feed(piece)]
+        seen += [(type(event), event.to_dict()) for event in stream.close()]
+        looks = [(call.position, call.partial_arguments, repr(call)) for call in stream.completion.calls]
+        return seen, looks, stream.completion.message()
 
-    for options in ({}, {"strict": True}):
-        assert repr(read(**options)) == repr(read(**options, limits=Limits(max_calls=1000)))
+    for pieces in (events, [json.dumps(event).encode() + b"\n" for event in events]):
+        for options in ({}, {"strict": True}):
+            assert repr(read(pieces, **options)) == repr(read(pieces, **options, limits=Limits(max_calls=1000)))
+
+
+def test_a_call_that_came_whole_is_like_any_other():
+    """It can be changed, copied and pickled, and shares nothing with what was fed."""
+    fed = {"q": "x"}
+    pieces = [line(tool_calls=[entry(arguments=fed, id="a")]), END]
+    (short,) = run("ollama", pieces).calls
+    (long,) = run("ollama", pieces, limits=Limits(max_calls=1000)).calls
+    assert isinstance(short, ToolCall)
+    assert short.arguments == fed
+    assert short.arguments is not fed
+    for name in ToolCall.__slots__:
+        if name[0] != "_":
+            setattr(short, name, getattr(long, name))
+    for copied in (copy.copy(short), copy.deepcopy(short), pickle.loads(pickle.dumps(short))):
+        assert copied.to_dict() == short.to_dict() == long.to_dict()
 
 
 def test_what_a_call_has_beside_its_arguments_goes_back_exactly():
-    odd = entry(arguments={}, id="c", signed={"n": 10**30})
-    done = run("ollama", [lines([line(content="a")]), lines([line(tool_calls=[odd])]), lines([END])])
-    assert repr(done.message()["tool_calls"][0]["signed"]) == repr({"n": 10**30})
+    signed = {"n": 10**30}
+    odd = [entry(arguments={}, id="c", signed=signed), entry(arguments={}, signed=signed)]
+    done = run("ollama", [lines([line(content="a")]), lines([line(tool_calls=odd)]), lines([END])])
+    assert [repr(call["signed"]) for call in done.message()["tool_calls"]] == [repr(signed)] * 2

@@ -104,7 +104,7 @@ def dump(value: object) -> str:
 
 
 _FLAT = frozenset((str, int, bool, type(None)))  # floats are not written alike everywhere
-_orjson: Any = None  # found when it is first needed: importing it loads much; False: it is not installed
+_fast: Any = None  # `orjson.dumps`, found when it is first needed: importing it loads much; False: it is not installed
 
 
 def plain_text(value: object) -> str | None:
@@ -113,18 +113,21 @@ def plain_text(value: object) -> str | None:
 
     `orjson` refuses what would not come back the same: keys that are no text, halves of characters, long integers.
     """
-    global _orjson
-    if type(value) is not dict or not _FLAT.issuperset(map(type, value.values())):
+    global _fast
+    if type(value) is not dict:
         return None
-    if _orjson is None:
+    for member in value.values():
+        if type(member) not in _FLAT:
+            return None
+    if _fast is None:
         try:
-            import orjson as _orjson
+            from orjson import dumps as _fast
         except ImportError:
-            _orjson = False
-    if not _orjson:
+            _fast = False
+    if not _fast:
         return None
     try:
-        text: str = _orjson.dumps(value).decode()
+        text: str = _fast(value).decode()
     except TypeError:
         return None
     return text

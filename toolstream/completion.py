@@ -155,6 +155,23 @@ class ToolCall:
         }
 
 
+class WholeCall(ToolCall):
+    """A call that came whole and was complete at once: it has nothing of what only a call under way needs."""
+
+    __slots__ = ("_text",)
+    __init__ = object.__init__  # the assembler sets the fields, which is faster
+
+    _text: str
+
+    @property
+    def arguments_text(self) -> str:
+        return self._text
+
+    @property
+    def input(self) -> None:
+        return None
+
+
 class Completion:
     """The message that a stream gives. Live until `StreamEnd`, then final.
 

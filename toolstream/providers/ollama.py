@@ -37,45 +37,49 @@ class Ollama:
 
     def feed(self, event: dict[str, Any]) -> None:
         """One line."""
-        error = event.get("error")
-        if error:
-            self.assembler.error(error)
+        if "error" in event:
+            error = event["error"]
+            if error:
+                self.assembler.error(error)
         message = event.get("message")
         if isinstance(message, dict):
-            thinking, content, calls = message.get("thinking"), message.get("content"), message.get("tool_calls")
-            if thinking:
-                self.assembler.reasoning(thinking)
+            if "thinking" in message:
+                self.assembler.reasoning(message["thinking"])
+            content = message.get("content")
             if content:
                 self.assembler.text(content)
-            if isinstance(calls, list):
-                for call in calls:
-                    self._call(call)
+            entries = message.get("tool_calls")
+            if isinstance(entries, list):
+                self._calls(entries)
         if event.get("done") is True:
             word = event.get("done_reason")
             self.assembler.finish(word, _MEANINGS.get(word) if isinstance(word, str) else None)
             self.assembler.usage({k: v for k, v in event.items() if k.endswith(("_count", "_duration"))})
             self.assembler.end_mark()
 
-    def _call(self, entry: Any) -> None:
-        function = entry.get("function") if type(entry) is dict else None
-        if type(function) is not dict:
-            entry = plain(entry)  # an SDK's objects may stand inside of a dict
-            function = entry.get("function") if isinstance(entry, dict) else None
-            if not isinstance(function, dict):
-                return
-        id, name, arguments = entry.get("id"), function.get("name"), function.get("arguments")
-        index = function.get("index", entry.get("index"))
-        call = self.assembler.whole_call(arguments, id, name, index)
-        if call is None:
-            call = self.assembler.open(None, id=id, name=name, index=index)
-            if isinstance(arguments, str):
-                self.assembler.append(call, arguments)
-            elif arguments is not None:
-                self.assembler.whole(call, plain(arguments))
-            self.assembler.end(call)
-        if not _NOT_EXTRA.issuperset(entry):
-            fields = self.assembler.exact(plain(entry)).items()
-            self.assembler.extras(call, {field: value for field, value in fields if field not in _NOT_EXTRA})
+    def _calls(self, entries: list[Any]) -> None:
+        for entry in entries:
+            function = entry.get("function") if type(entry) is dict else None
+            if type(function) is not dict:
+                entry = plain(entry)  # an SDK's objects may stand inside of a dict
+                function = entry.get("function") if isinstance(entry, dict) else None
+                if not isinstance(function, dict):
+                    continue
+            id, name, arguments = entry.get("id"), function.get("name"), function.get("arguments")
+            index = function["index"] if "index" in function else entry.get("index")
+            call = self.assembler.whole_call(arguments, id, name, index)
+            if call is None:
+                call = self.assembler.open(None, id=id, name=name, index=index)
+                if isinstance(arguments, str):
+                    self.assembler.append(call, arguments)
+                elif arguments is not None:
+                    self.assembler.whole(call, plain(arguments))
+                self.assembler.end(call)
+            elif len(entry) == 2:
+                continue  # an id and a function
+            if not _NOT_EXTRA.issuperset(entry):
+                fields = self.assembler.exact(plain(entry)).items()
+                self.assembler.extras(call, {field: value for field, value in fields if field not in _NOT_EXTRA})
 
     def message(self, choice: int = 0) -> dict[str, Any]:
         """The assistant's message. Calls have ids also where none was sent: a tool's answer may name them."""
