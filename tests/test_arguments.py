@@ -9,14 +9,17 @@ from enum import Enum
 from types import MappingProxyType, SimpleNamespace
 
 import pytest
+from chat import call, delta, entry, finish, read
 from cutting import cuts, same
 
 from toolstream import (
     FinishedArguments,
+    Limits,
     ParsedArguments,
     Replacement,
     StreamingJsonParser,
     ToolCallArgumentsStream,
+    ToolCallStream,
     UnparseableArguments,
     UnsupportedType,
     parse_tool_call_arguments,
@@ -30,8 +33,8 @@ GRIN = "\U0001f600"
 
 def finished(*deltas):
     stream = ToolCallArgumentsStream()
-    for delta in deltas:
-        stream.append(delta)
+    for text in deltas:
+        stream.append(text)
     return stream.finish()
 
 
@@ -611,6 +614,47 @@ def test_pydantic_models():
     assert parse_tool_call_arguments(ModelCall(id="1", function=ModelFunction(name="f"))) == ParsedArguments({})
     assert parse_tool_call_arguments(ModelCall(id="1", type="custom")) == UnsupportedType("custom")
     assert parse_tool_call_arguments(ModelCall(id="1", type="function")) == ParsedArguments({})
+
+
+@pytest.mark.parametrize(
+    ("chunks", "expected"),
+    [
+        ([call(0, "a", "f", '{"x": 1}'), finish()], {"x": 1}),
+        ([call(0, "a", "f", "{'x': 1,}"), finish()], {"x": 1}),
+        ([call(0, "a", "f"), finish()], {}),
+        ([call(0, "a", "f"), finish("length")], "The tool call was cut off before its arguments came"),
+        ([call(0, "a", "f", '{"x": "se'), finish("length")], "the text ends inside a string at `x`"),
+        ([call(0, "a", "f", '{"x": 1, oops}'), finish()], "before `oops}`"),
+        ([call(0, "a", "f", "[1]"), finish()], "Tool arguments must be a JSON object, and this is an array"),
+        ([call(0, "a", "f", '{"x": 1}{"y": 2}'), finish()], "expected nothing after the end of the value"),
+        ([call(0, "a", None, '{"x": 1}'), finish()], "The tool call has no name"),
+        ([call(0, "a", "f", '{"x": 1}')], {"x": 1}),
+    ],
+)
+def test_calls_of_a_stream_keep_their_verdict(chunks, expected):
+    """Above all: nothing that was refused is `{}`, because it has no `function`."""
+    completion, _ = read(chunks)
+    [made] = completion.calls
+    assert (made.status == "complete") == isinstance(expected, dict)
+    for given in (made, made.to_dict()):
+        result = parse_tool_call_arguments(given)
+        if isinstance(expected, dict):
+            assert result == ParsedArguments(expected)
+        else:
+            assert isinstance(result, UnparseableArguments)
+            assert expected in result.detail
+
+
+def test_calls_of_a_stream_that_has_not_ended_or_that_are_no_functions():
+    stream = ToolCallStream("openai-chat")
+    stream.feed(call(0, "a", "f", "{}"))
+    assert parse_tool_call_arguments(stream.completion.calls[0]) == UnparseableArguments("The tool call has not ended")
+    custom = entry(0, "a", type="custom", custom={"name": "shell", "input": "ls"})
+    completion, _ = read([delta(custom), finish()])
+    assert parse_tool_call_arguments(completion.calls[0]) == UnsupportedType("custom")
+    deep = '{"x": ' + "[" * 9 + "]" * 9 + "}"
+    completion, _ = read([call(0, "a", "f", deep), finish()], limits=Limits(max_depth=5))
+    assert parse_tool_call_arguments(completion.calls[0]) == UnparseableArguments("The tool call is invalid")
 
 
 def test_results_match_compare_and_pickle():

@@ -227,6 +227,9 @@ def parse_tool_call_arguments(tool_call: Any) -> ParsedArguments | UnsupportedTy
     - arguments that are no strict JSON, or not an object: `UnparseableArguments`. Nothing is repaired;
     - else `ParsedArguments`. Arguments that come as a dict, as from some SDKs, are taken as they are.
 
+    A `ToolCall` (or its `to_dict()`) has its verdict already: `ParsedArguments` if it is complete, `UnsupportedType` of
+    its `kind` if that is no function, else `UnparseableArguments` with what is wrong with it.
+
         >>> parse_tool_call_arguments({"type": "function", "function": {"name": "add", "arguments": '{"a": 1}'}})
         ParsedArguments(arguments={'a': 1}, kind='parsed')
 
@@ -246,7 +249,8 @@ def _parsed(tool_call: Any) -> ParsedArguments | UnsupportedType | UnparseableAr
         return UnsupportedType(kind)
     function = get_field(tool_call, "function")
     if function is None:
-        return ParsedArguments({})
+        own = get_field(tool_call, "arguments_text")
+        return _judged(tool_call, own) if isinstance(own, str) else ParsedArguments({})
     if isinstance(function, NO_FIELDS):
         return UnparseableArguments(
             f"The function of a tool call has fields; this is of type {type(function).__name__}"
@@ -259,7 +263,28 @@ def _parsed(tool_call: Any) -> ParsedArguments | UnsupportedType | UnparseableAr
     if not isinstance(raw, (str, bytes, bytearray, memoryview)):
         what = "an array" if isinstance(raw, (list, tuple)) else f"of type {type(raw).__name__}"
         return UnparseableArguments(f"{NOT_AN_OBJECT}, and this is {what}")
-    text = raw if isinstance(raw, str) else bytes(raw).decode()
+    return _strict(raw if isinstance(raw, str) else bytes(raw).decode())
+
+
+def _judged(tool_call: Any, text: str) -> ParsedArguments | UnsupportedType | UnparseableArguments:
+    """Of a call that a stream has judged: text that is missing, or whole, says nothing against that verdict."""
+    kind, status = get_field(tool_call, "kind"), get_field(tool_call, "status")
+    if kind not in ("function", "legacy_function"):
+        return UnsupportedType(kind)
+    arguments = get_field(tool_call, "arguments")
+    if status == "complete" and isinstance(arguments, dict):
+        return ParsedArguments(arguments)
+    if status == "streaming":
+        return UnparseableArguments("The tool call has not ended")
+    if not get_field(tool_call, "name"):
+        return UnparseableArguments("The tool call has no name")
+    if is_blank(text):
+        return UnparseableArguments("The tool call was cut off before its arguments came")
+    found = _strict(text)
+    return UnparseableArguments(f"The tool call is {status}") if isinstance(found, ParsedArguments) else found
+
+
+def _strict(text: str) -> ParsedArguments | UnparseableArguments:
     parser = StreamingJsonParser()
     parser.feed(text)
     value = parser.snapshot() if parser.complete and parser.valid else _bare_scalar(parser, text)

@@ -20,7 +20,8 @@ ADVICE: Final[dict[str, tuple[str, str]]] = {
     ),
     "args_invalid": (
         "The model wrote text that is not JSON, often by dropping a quote, a value or a bracket.",
-        "Send the error text of the call back to the model, or constrain the output with a schema on the server.",
+        "Send the model what is wrong (parse_tool_call_arguments(call).detail), or constrain the output with a schema "
+        "on the server.",
     ),
     "args_not_object": (
         "The model wrote an array, a number or a text where an object of arguments was due.",
