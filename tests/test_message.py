@@ -271,6 +271,15 @@ def test_chat_legacy_custom_and_refusal() -> None:
     }
 
 
+def test_chat_content_is_null_only_beside_something_else() -> None:
+    assert message("openai-chat", chunk("stop", content="")) == {"role": "assistant", "content": ""}
+    assert message("openai-chat", chunk("stop", refusal="No.")) == {
+        "role": "assistant",
+        "content": None,
+        "refusal": "No.",
+    }
+
+
 def test_chat_choices() -> None:
     completion = run(
         "openai-chat",
@@ -726,6 +735,17 @@ def test_a_call_without_arguments_goes_back_with_an_empty_object(text: str) -> N
     block = {"type": "tool_use", "id": "a", "name": "f", "input": {}}
     begun = message("anthropic", start(0, **block), delta(0, "input_json_delta", partial_json=text))
     assert begun["content"] == [block]
+
+
+@pytest.mark.parametrize("text", ["", "\n\n", " \t\r\n"])
+def test_blank_text_does_not_go_back_where_requests_with_it_are_refused(text: str) -> None:
+    call = {"type": "tool_use", "id": "a", "name": "f", "input": {}}
+    words = [start(0, type="text", text=""), delta(0, "text_delta", text=text), stop(0)]
+    assert message("anthropic", *words, start(1, **call), stop(1))["content"] == [call]
+    words = [{"contentBlockDelta": {"contentBlockIndex": 0, "delta": {"text": text}}}]
+    use = {"contentBlockStart": {"contentBlockIndex": 1, "start": {"toolUse": {"toolUseId": "a", "name": "f"}}}}
+    got = message("bedrock-converse", *words, use)
+    assert got["content"] == [{"toolUse": {"toolUseId": "a", "name": "f", "input": {}}}]
 
 
 def test_bytes_and_events_give_the_same() -> None:

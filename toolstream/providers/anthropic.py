@@ -20,6 +20,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
+from toolstream._rules import is_blank
 from toolstream.completion import ToolCall
 from toolstream.providers import Block
 from toolstream.providers._blocks import BlockProvider, object_arguments
@@ -96,13 +97,13 @@ class Anthropic(BlockProvider):
             self.assembler.error(event.get("error") or {k: v for k, v in event.items() if k != "type"})
 
     def message(self, choice: int = 0) -> dict[str, Any]:
-        """The assistant's message, block by block as sent. Of a broken stream, what no request may hold is left out:
-        empty text, thinking without its signature, and calls of the server whose input was cut."""
+        """The assistant's message, block by block as sent. What no request may hold is left out: blank text, and of a
+        broken stream thinking without its signature, and calls of the server whose input was cut."""
         content: list[dict[str, Any]] = []
         for block in self.blocks:
             if isinstance(block, Block):
                 value = block.value()
-                if value.get("type") == "text" and not value.get("text"):
+                if value.get("type") == "text" and is_blank(str(value.get("text") or "")):
                     continue
                 if value.get("type") == "thinking" and not value.get("signature"):
                     continue

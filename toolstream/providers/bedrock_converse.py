@@ -16,6 +16,7 @@ from __future__ import annotations
 from binascii import a2b_base64, b2a_base64
 from typing import TYPE_CHECKING, Any, Final
 
+from toolstream._rules import is_blank
 from toolstream.completion import ToolCall
 from toolstream.providers import Block
 from toolstream.providers._blocks import BlockProvider, object_arguments
@@ -100,8 +101,8 @@ class BedrockConverse(BlockProvider):
         return True
 
     def message(self, choice: int = 0) -> dict[str, Any]:
-        """The assistant's message, block by block as sent. Of a broken stream, what no request may hold is left out:
-        empty text, reasoning without its signature, and calls of the server whose input was cut."""
+        """The assistant's message, block by block as sent. What no request may hold is left out: blank text, and of a
+        broken stream reasoning without its signature, and calls of the server whose input was cut."""
         content = []
         for block in self.blocks:
             if isinstance(block, Block):
@@ -170,7 +171,7 @@ def _request_block(block: dict[str, Any]) -> dict[str, Any] | None:
     """A block of the stream as a request has it, where text with citations and reasoning look different."""
     kind, text = block.get("type"), block.get("text")
     if kind == "text":
-        if not text:
+        if not text or is_blank(text):
             return None
         if block.get("citations"):
             return {"citationsContent": {"content": [{"text": text}], "citations": block["citations"]}}

@@ -297,6 +297,8 @@ class OpenAIChat:
                 out["function_call"] = {"name": legacy[0].name, "arguments": text_arguments(legacy[0])}
             if len(legacy) < len(calls):
                 out["tool_calls"] = [_request_call(call) for call in calls if call.kind != "legacy_function"]
+        elif refusal is None:
+            out["content"] = content or ""  # a message has to have something
         if choice in self._details:
             out["reasoning_details"] = _joined(self._details[choice])
         return out
