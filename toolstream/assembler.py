@@ -67,6 +67,7 @@ _NO_LIMITS: Final = Limits()
 _CUTS: Final = ("length", "content_filter", "error")
 _CALL_WORDS: Final = frozenset(("tool_calls", *_CUTS))  # they fit a message with calls
 
+_new = tuple.__new__  # a third of the time that calling the class takes
 _placeholder = re.compile(r"[ \t\n\r]*\{[ \t\n\r]*\}[ \t\n\r]*").fullmatch
 _more_placeholders = re.compile(r"(?:\{[ \t\n\r]*\}[ \t\n\r]*)+(?=\{)").match
 
@@ -1002,20 +1003,25 @@ class Assembler:
         call.status = status
         call.executable = status == "complete" and call.name is not None and call.kind in CLIENT_KINDS
         if call._lane is not None:
-            call._lane.close(call)
-        call._lane = call._home = None  # which know the call: nothing shall wait for the garbage collector
+            if not call._finished:
+                call._lane.close(call)
+            call._lane = None
+        call._home = None  # which knows the call, as the lane does: nothing shall wait for the garbage collector
 
     def _verdict(self, call: ToolCall, regular: bool) -> Status:
         """What the text of the call is worth; the call gets its arguments, or what was found instead."""
         odd: _Odd | None = call._odd
-        if odd is not None and odd.refused is not None:
+        followed = None
+        if odd is not None:
+            if odd.refused is not None:
+                if odd.tail is not None:
+                    call.recovered = [self._value(call), *call.recovered]
+                return "invalid"
+            if odd.too_deep:
+                return "invalid"
             if odd.tail is not None:
-                call.recovered = [self._value(call), *call.recovered]
-            return "invalid"
-        if odd is not None and odd.too_deep:
-            return "invalid"
-        followed = None if odd is None or odd.tail is None else odd.tail.noise
-        text = call.arguments_text
+                followed = odd.tail.noise
+        text = call._buffer.read()
         if call._object is not None:
             verdict = judge_object(call._object, text)
         else:
@@ -1124,7 +1130,7 @@ class Assembler:
             severity, sentence = DEFECTS[code]
             about = "" if call is None else f"call {position} ({call.name or 'no name yet'}): "
             message = f"{about}{sentence} {detail}" if detail else about + sentence
-            defect = Defect(code, severity, position, offset, self.piece, message)
+            defect = _new(Defect, (code, severity, position, offset, self.piece, message))
             completion.defects.append(defect)
             self.events.append(DefectFound(defect))
 
@@ -1179,7 +1185,7 @@ class Assembler:
         first: dict[int, ToolCall] = {}  # of each choice, once one is asked for
         for choice, home in self._homes.items():
             slots = home.lane.slots if home.lane is not None else None
-            if slots:
+            if slots and not (len(slots) == 1 and 0 in slots):
                 lowest, sparse = min(slots), max(slots) - min(slots) + 1 != len(slots)
                 if (lowest != 0 or sparse) and not first:
                     first = {call.choice: call for call in reversed(self.completion.calls)}

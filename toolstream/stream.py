@@ -36,7 +36,7 @@ from toolstream.transport import (
     decoder_for,
     recognise_framing,
 )
-from toolstream.transport._text import SHORT
+from toolstream.transport._text import NO_ENVELOPE, SHORT
 from toolstream.transport.aws_event_stream import event_type
 from toolstream.transport.json_text import JsonSource, exact_loads, loads, strict_loads
 from toolstream.types import Event, Limits
@@ -45,6 +45,7 @@ __all__ = ["ToolCallStream", "aassemble", "aiter_events", "assemble", "iter_even
 
 _KEPT_EVENTS = 1024  # decoded events that are kept while their protocol is not recognised
 _DONE = "[DONE]"
+_ENDS = (b"data: [DONE]\n\n", b"data: [DONE]\r\n\r\n")  # how the end mark mostly comes
 _DELTA = "contentBlockDelta"  # any other member that stands alone may be one of those that `unwrap` is for
 
 
@@ -301,9 +302,13 @@ class ToolCallStream:
                 self._head = data
                 return
             decoder = self._set_framing(framing)
-        payload = self._texts.payload(data) if short and self._texts is not None else None
-        if payload is None or not self._json(payload, None):
-            self._messages(decoder, decoder.feed(data))
+        texts = self._texts
+        if texts is not None and texts.envelope is not NO_ENVELOPE and data in _ENDS and self._framing == "sse":
+            self._end_mark()
+        else:
+            payload = texts.payload(data) if short and texts is not None else None
+            if payload is None or not self._json(payload, None):
+                self._messages(decoder, decoder.feed(data))
         if self._provider is None and self._size > RECOGNITION_BYTES:
             self._use(recognise_last(self._events(), self._framing, self._size))
 
@@ -373,12 +378,15 @@ class ToolCallStream:
     def _sse(self, message: SseEvent) -> None:
         data = message.data
         if data.startswith(_DONE):
-            if self._provider is None:
-                self._pending.append(None)
-            else:
-                self._assembler.end_mark()
+            self._end_mark()
         else:
             self._text(data, message.event)
+
+    def _end_mark(self) -> None:
+        if self._provider is None:
+            self._pending.append(None)
+        else:
+            self._assembler.end_mark()
 
     def _text(self, text: str, name: str | None) -> None:
         """A message's JSON."""

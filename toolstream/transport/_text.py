@@ -14,9 +14,11 @@ SHORT = 4096
 Envelope: TypeAlias = tuple[int, bytes, int, int, bytes]
 """What stood around the JSON of the last piece that took the short way, mostly the same as with the next one: `(size,
 front, start, end, back)`. Where `piece[:size] == front and piece[end:] == back`, and `piece[start:end]` has neither LF
-nor CR, that is the JSON of a piece of up to `SHORT` bytes, and the decoder need not be asked."""
+nor CR, that is the JSON of a piece of up to `SHORT` bytes, and a decoder without a `max_size` below that need not be
+asked."""
 
 NO_ENVELOPE: Envelope = (0, b"\n", 0, 0, b"")
+"""Fits nothing: the last piece was another, or ended inside of something."""
 
 _string = re.compile(r'"[^"\\\n]*(?:\\.[^"\\\n]*)*"?(\s*:)?')  # nothing of it is read twice
 

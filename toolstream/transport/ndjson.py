@@ -55,8 +55,7 @@ class NdjsonDecoder(TextFraming):
             line, end, rest = data.partition(b"\n")
             if end and not rest and line[:1] == b"{":
                 self._started = True
-                if self._short == SHORT:
-                    self.envelope = _ENVELOPE
+                self.envelope = _ENVELOPE
                 return line
         return None
 

@@ -37,8 +37,8 @@ class SseEvent(NamedTuple):
 
 
 _name_line = re.compile(rb"(?:event: (?!error\n).*\n)?").fullmatch
-_envelopes: dict[tuple[bytes, bool], Envelope] = {}  # of all streams, since most have the same: (before, CR LF) -> it
-_MOST, _LONGEST = 256, 128  # of these, and what may stand before the data in each
+_envelopes: dict[bytes, Envelope] = {}  # what stands before the data -> envelope; of all streams: most have the same
+_MOST, _LONGEST = 256, 128  # of these, and bytes of such a key
 _new = tuple.__new__  # a third of the time that calling the class takes
 
 
@@ -106,24 +106,29 @@ class SseDecoder(TextFraming):
         read, `feed` is to be called.
         """
         if self._calm and len(data) <= self._short:
-            crlf = 13 in data
-            if crlf:
-                data = data.replace(b"\r\n", b"\n")
-                if 13 in data:
-                    return None
+            if 13 in data:
+                return self._payload_crlf(data.replace(b"\r\n", b"\n"))
             head, _, rest = data.partition(b"data: ")
             payload, _, end = rest.partition(b"\n")
             if end == b"\n" and payload[:1] == b"{":
-                envelope = _envelopes.get((head, crlf))
+                envelope = _envelopes.get(head)
                 if envelope is None:
                     if not _name_line(head):
                         return None
-                    envelope = _envelope(head, crlf)
+                    envelope = _envelope(head + b"data: {", b"\n\n")
+                    if len(head) <= _LONGEST and len(_envelopes) < _MOST:
+                        _envelopes[head] = envelope
                 self._started = True
-                if self._short == SHORT:
-                    self.envelope = envelope
+                self.envelope = envelope
                 return payload
         return None
+
+    def _payload_crlf(self, data: bytes) -> bytes | None:
+        """The same for `data` that had CR LF as line ends."""
+        payload = None if 13 in data else self.payload(data)
+        if payload is not None:
+            self.envelope = _envelope(self.envelope[1].replace(b"\n", b"\r\n"), b"\r\n\r\n")
+        return payload
 
     def _feed(self, data: bytes) -> list[SseEvent]:
         if self._error is not None:
@@ -198,15 +203,8 @@ class SseDecoder(TextFraming):
         return events
 
 
-def _envelope(head: bytes, crlf: bool) -> Envelope:
-    end = b"\n\n"
-    front = head + b"data: {"
-    if crlf:
-        front, end = front.replace(b"\n", b"\r\n"), b"\r\n\r\n"
-    envelope = (len(front), front, len(front) - 1, -len(end), end)
-    if len(head) <= _LONGEST and len(_envelopes) < _MOST:
-        _envelopes[head, crlf] = envelope
-    return envelope
+def _envelope(front: bytes, back: bytes) -> Envelope:
+    return len(front), front, len(front) - 1, -len(back), back
 
 
 def _events(lines: list[str]) -> list[SseEvent]:
