@@ -1,4 +1,9 @@
-"""Turns what a language-model provider streams into tool calls."""
+"""Turns what a language-model provider streams into tool calls.
+
+Begin with `iter_events`, which gives a stream's events as they come, or `assemble`, which gives the finished message;
+`aiter_events` and `aassemble` are for asyncio. Below them is `ToolCallStream`, which is fed piece by piece, and below
+that `StreamingJsonParser`, which reads one JSON text. `BACKEND` is the engine that runs: `cython` or `python`.
+"""
 
 from typing import TYPE_CHECKING
 

@@ -42,7 +42,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         say(str(error))
         return EXIT_INPUT
     except KeyboardInterrupt:
-        say("interrupted; what had come until then has been shown")
+        say("interrupted")
         return EXIT_INTERRUPTED
     except OSError as error:
         # the interpreter flushes standard output once more at its end, and would complain again
