@@ -67,7 +67,7 @@ _NO_LIMITS: Final = Limits()
 _CUTS: Final = ("length", "content_filter", "error")
 _CALL_WORDS: Final = frozenset(("tool_calls", *_CUTS))  # they fit a message with calls
 
-_new = tuple.__new__  # a third of the time that calling the class takes
+_new_tuple = tuple.__new__  # a third of the time that calling the class takes
 _placeholder = re.compile(r"[ \t\n\r]*\{[ \t\n\r]*\}[ \t\n\r]*").fullmatch
 _more_placeholders = re.compile(r"(?:\{[ \t\n\r]*\}[ \t\n\r]*)+(?=\{)").match
 
@@ -1130,7 +1130,7 @@ class Assembler:
             severity, sentence = DEFECTS[code]
             about = "" if call is None else f"call {position} ({call.name or 'no name yet'}): "
             message = f"{about}{sentence} {detail}" if detail else about + sentence
-            defect = _new(Defect, (code, severity, position, offset, self.piece, message))
+            defect = _new_tuple(Defect, (code, severity, position, offset, self.piece, message))
             completion.defects.append(defect)
             self.events.append(DefectFound(defect))
 
