@@ -469,6 +469,7 @@ def test_an_object_for_text():
     ("objects", "arguments", "code"),
     [
         ([{}, {"a": 1}], {"a": 1}, None),
+        ([{"a": 1}, {}], {"a": 1}, None),
         ([{"a": 1}, {"b": 2}], {"a": 1, "b": 2}, "args_merged"),
         ([{"a": "x"}, {"a": "xy"}], {"a": "xy"}, "args_cumulative"),
         ([{"a": [{"b": ""}]}, {"a": [{"b": "x", "c": 0}, 2]}], {"a": [{"b": "x", "c": 0}, 2]}, "args_cumulative"),

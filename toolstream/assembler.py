@@ -939,7 +939,8 @@ class Assembler:
         if added and old:
             self.defect("args_merged", call)
         if not added and not grown:
-            self.defect("args_resend", call)
+            if value or not old:  # else nothing was sent, by a server that sends an object with every delta
+                self.defect("args_resend", call)
             return
         merged.update(value)
         odd.merged = call._live = merged
