@@ -923,6 +923,21 @@ def test_bytes_of_a_text_that_replaces_another_are_counted(how):
     assert made.arguments_text == '{"b": "' + "z" * 49
 
 
+@pytest.mark.parametrize(
+    ("limits", "error", "words"),
+    [
+        ({"max_depth": 0}, ValueError, "max_depth must be at least 1, or None, not 0"),
+        ({"max_calls": -1}, ValueError, "max_calls must be at least 0, or None, not -1"),
+        ({"max_pieces": "3"}, TypeError, "max_pieces must be an int or None, not str"),
+        ({"max_argument_bytes": 1.5}, TypeError, "max_argument_bytes must be an int or None, not float"),
+        ({"max_defects": True}, TypeError, "max_defects must be an int or None, not bool"),
+    ],
+)
+def test_what_is_no_limit_is_told_when_it_is_given(limits, error, words):
+    with pytest.raises(error, match=words):
+        Limits(**limits)
+
+
 def test_limits_that_are_just_not_passed():
     chunks = [call(0, "a", "f", '{"x":1}'), finish()]
     read(chunks, limits=Limits(max_calls=1, max_argument_bytes=7, max_pieces=2))

@@ -147,6 +147,17 @@ class Limits:
         max_pieces: int | None = None,
         max_defects: int | None = 100,
     ) -> None:
+        for name, limit, least in (
+            ("max_depth", max_depth, 1),
+            ("max_calls", max_calls, 0),
+            ("max_argument_bytes", max_argument_bytes, 0),
+            ("max_pieces", max_pieces, 0),
+            ("max_defects", max_defects, 0),
+        ):
+            if limit is not None and (not isinstance(limit, int) or isinstance(limit, bool)):
+                raise TypeError(f"{name} must be an int or None, not {type(limit).__name__}")
+            if limit is not None and limit < least:
+                raise ValueError(f"{name} must be at least {least}, or None, not {limit}")
         self.max_depth = max_depth
         self.max_calls = max_calls
         self.max_argument_bytes = max_argument_bytes
