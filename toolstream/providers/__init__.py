@@ -4,8 +4,9 @@ Every protocol is one module with one class, imported when it is first needed:
 
     class Provider:
         name = "anthropic"            the public name
-        exact_numbers = False         True: events carry arguments as objects, so their JSON is read with `exact_loads`
-                                      (integers beyond 64 bits stay exact); False: `loads` (transport/json_text.py)
+        exact_numbers = False         True: the JSON of every event is read with `exact_loads` (integers beyond 64 bits
+                                      stay exact); False: with `loads`, which is faster (transport/json_text.py), and
+                                      the class asks `assembler.exact` for the parts whose integers matter
 
         def __init__(self, assembler: Assembler) -> None: ...
 
