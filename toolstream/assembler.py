@@ -72,7 +72,7 @@ _placeholder = re.compile(r"[ \t\n\r]*\{[ \t\n\r]*\}[ \t\n\r]*").fullmatch
 _more_placeholders = re.compile(r"(?:\{[ \t\n\r]*\}[ \t\n\r]*)+(?=\{)").match
 
 
-_new = object.__new__  # and setting the fields takes half the time that calling the class takes
+_new = object.__new__  # and setting the fields takes two thirds of the time that calling the class takes
 
 
 def _new_id() -> str:
@@ -380,7 +380,12 @@ class Assembler:
         if parser.valid:
             write = call._buffer.append
             write(text)
-            self.events.append(ToolCallDelta(call, text))
+            delta: ToolCallDelta = _new(ToolCallDelta)
+            delta.call = call
+            delta.text = text
+            delta.restart = False
+            delta.changes = None
+            self.events.append(delta)
             if parser.complete:
                 self._finish_value(call)
         else:
