@@ -212,10 +212,19 @@ def test_a_repeated_start_changes_nothing():
     assert codes(done) == []
 
 
+def test_a_block_in_the_place_of_an_open_call_takes_no_arguments():
+    events = [START, call_start(0), fragment(0, "{}"), start(0, "text", text=""), fragment(0, "1"), fragment(0, "")]
+    events += [call_start(1), fragment(1, "{}"), stop(1), fragment(1, "2"), fragment(1, "")]
+    done = run("anthropic", [*events, finish(), STOP])
+    assert brief(done) == [("lookup", {}, "complete", True)] * 2
+    assert ("orphan_delta", None) in codes(done)
+
+
 def test_another_message_in_the_same_stream_is_an_error_and_gives_no_call_twice():
     other = {"type": "message_start", "message": {"id": "msg_2", "content": []}}
     first = [START, call_start(0), fragment(0, "{}"), stop(0), call_start(1, "tu_2"), fragment(1, '{"q":')]
-    done = run("anthropic", [*first, other, call_start(0, "tu_3"), fragment(0, "{}"), stop(0), finish(), STOP])
+    rest = [fragment(1, "1}"), call_start(0, "tu_3"), fragment(0, "{}"), stop(0), finish(), STOP]
+    done = run("anthropic", [*first, other, *rest])
     assert brief(done) == [("lookup", {}, "complete", True), ("lookup", None, "incomplete", False)]
     assert codes(done) == [("args_truncated", 1), ("stream_error", None)]
     assert done.finish_reason == "error"

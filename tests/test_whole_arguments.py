@@ -169,6 +169,13 @@ def test_objects_in_the_start_and_after_it():
     assert codes(done) == [("args_merged", 0)]
 
 
+@pytest.mark.parametrize("provider", BLOCKS)
+def test_an_object_in_the_start_then_an_object_then_text(provider):
+    done = run(provider, STREAMED[provider]({"b": 2}, " ", "\n", first={"a": 1}))
+    assert brief(done) == [("f", {"a": 1, "b": 2}, "complete", True)]
+    assert ("args_merged", 0) in codes(done)
+
+
 def test_what_gemini_streams_otherwise():
     call = {"functionCall": {"name": "f", "willContinue": True}}
     done = run("gemini", [{"candidates": [{"content": {"parts": [call, {"functionCall": {"args": [1]}}]}}]}])

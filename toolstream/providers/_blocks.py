@@ -51,6 +51,7 @@ class BlockProvider:
         self._seen: set[int] = set()  # indexes of all blocks so far
         self._next = 0  # the index after the highest
         self._whole: dict[int | None, Any] = {}  # arguments from the start of a call, until a fragment comes
+        self._direct: dict[int | None, ToolCall] = {}  # calls without such, open or ended: text goes straight to them
 
     def close(self) -> None:
         """Calls that are still open take what their start brought."""
@@ -74,6 +75,7 @@ class BlockProvider:
         self._add(index, call)
         if arguments is not None and arguments not in ("", {}):
             self._whole[index] = self.assembler.exact(arguments)
+            del self._direct[index]
             if isinstance(arguments, str):
                 self.assembler.append(call, arguments)
         return call
@@ -88,6 +90,10 @@ class BlockProvider:
         self._take_whole(index)
         self.blocks.append(block)
         self._open[index] = block
+        if isinstance(block, ToolCall):
+            self._direct[index] = block
+        else:
+            self._direct.pop(index, None)
         if index is not None:
             self._seen.add(index)
             if index >= self._next:
@@ -119,8 +125,9 @@ class BlockProvider:
         if isinstance(call, ToolCall):
             if isinstance(arguments, str):
                 if arguments:
-                    if self._whole:
-                        self._whole.pop(index, None)
+                    if index not in self._direct:
+                        del self._whole[index]
+                        self._direct[index] = call
                     self.assembler.append(call, arguments)
             elif arguments is None:
                 self.assembler.defect("args_null_delta", call)
@@ -152,6 +159,7 @@ class BlockProvider:
         call = self._open.get(index)
         if arguments is None or not isinstance(call, ToolCall):
             return
+        self._direct[index] = call
         self.assembler.defect("args_in_start", call)
         if not isinstance(arguments, str):
             self.assembler.whole(call, arguments, normal=self.object_start)

@@ -21,7 +21,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 
 from toolstream._rules import is_blank
-from toolstream.completion import ToolCall
 from toolstream.providers import Block
 from toolstream.providers._blocks import BlockProvider, object_arguments
 
@@ -67,8 +66,8 @@ class Anthropic(BlockProvider):
                 text = delta.get("partial_json")
                 if isinstance(text, str):
                     index = event.get("index")
-                    call = self._open.get(index) if type(index) is int else None
-                    if type(call) is ToolCall and not self._whole:
+                    call = self._direct.get(index) if type(index) is int else None
+                    if call is not None:
                         self.assembler.append(call, text)  # as `fragment` would, the short way
                     elif not self._abandoned:
                         self.fragment(index, text)
@@ -190,6 +189,7 @@ class Anthropic(BlockProvider):
                 self.assembler.end(block, regular=False)
         self._open.clear()
         self._whole.clear()
+        self._direct.clear()
         self._abandoned = True
         self.assembler.error(
             {"type": "message_restarted", "message": "another message began before this one was whole"}

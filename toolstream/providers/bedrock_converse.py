@@ -17,7 +17,6 @@ from binascii import a2b_base64, b2a_base64
 from typing import TYPE_CHECKING, Any, Final
 
 from toolstream._rules import is_blank
-from toolstream.completion import ToolCall
 from toolstream.providers import Block
 from toolstream.providers._blocks import BlockProvider, object_arguments
 
@@ -59,8 +58,8 @@ class BedrockConverse(BlockProvider):
                     use = delta.get("toolUse")
                     if len(delta) == 1 and isinstance(use, dict):  # as `_delta` would, the short way
                         index, text = payload.get("contentBlockIndex"), use.get("input")
-                        call = self._open.get(index) if type(index) is int else None
-                        if type(call) is ToolCall and type(text) is str and not self._whole:
+                        call = self._direct.get(index) if type(index) is int else None
+                        if call is not None and type(text) is str:
                             self.assembler.append(call, text)
                         else:
                             self.fragment(index, text)
@@ -86,16 +85,14 @@ class BedrockConverse(BlockProvider):
 
     def take_fragment(self, payload: Any) -> bool:
         """`Provider.take_fragment`."""
-        call = None
         try:
-            delta = payload["delta"]
-            if "toolUse" in delta and len(delta) == 1 and not self._whole:
-                text, index = delta["toolUse"]["input"], payload["contentBlockIndex"]
-                if type(index) is int:
-                    call = self._open[index]
+            delta, index = payload["delta"], payload["contentBlockIndex"]
+            if "toolUse" not in delta or len(delta) != 1 or type(index) is not int:
+                return False
+            call, text = self._direct[index], delta["toolUse"]["input"]
         except (KeyError, TypeError):
             return False
-        if type(call) is not ToolCall or type(text) is not str:
+        if type(text) is not str:
             return False
         self.assembler.append(call, text)
         return True
