@@ -33,7 +33,8 @@ class ToolCall:
       choice have the same; fixed once `ToolCallStart` has come, `None` before that if none was sent.
     - `provider_id`: the id as sent, where ours differs; else `None`.
     - `name`: `None` as long as none has come.
-    - `kind`: `function`, `legacy_function`, `custom`, `client_builtin`, `server`, `mcp` or `mcp_approval`.
+    - `kind`: `function`, `legacy_function`, `custom`, `client_builtin` (the client runs these), `server`, `mcp` (the
+      provider runs these) or `mcp_approval` (it waits for a yes).
     - `index`: the protocol's number of the call or its block, `None` if none was sent; `choice`: the answer it
       belongs to.
     - `position`: its place in `Completion.calls`.
@@ -176,7 +177,8 @@ class Completion:
     """The message that a stream gives. Live until `StreamEnd`, then final.
 
     - `calls`: in order of first appearance, all choices together;
-    - `usage`: the provider's counts, `None` if none came; `error`: what the provider said went wrong, else `None`;
+    - `usage`: the provider's counts under its own names, `None` if none came; `error`: what the provider said went
+      wrong, the fields as it sent them, else `None`;
     - `defects`: what was noticed on the way, at most `Limits.max_defects`; `defect_count`: of all, repeats included.
     """
 
