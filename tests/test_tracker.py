@@ -115,6 +115,22 @@ def test_offsets_that_do_not_fit(engine, offsets):
 
 
 @pytest.mark.parametrize(
+    ("wrong", "named"),
+    [
+        ({"data": np.zeros(12, np.uint8)[::2]}, "not non-contiguous ndarray of format 'B'"),
+        ({"data": memoryview(bytes(12))[::2]}, "not non-contiguous memoryview of format 'B'"),
+        ({"depth": np.zeros((2, 1), np.int32)}, "not ndarray of format '.' in 2 dimensions"),
+        ({"offsets": array("i", [0, 2, 6])}, "not array of format 'i'"),
+        ({"flags": 5}, "not int"),
+    ],
+)
+def test_a_wrong_buffer_is_told_as_what_it_is(engine, wrong, named):
+    right = {"data": bytes(6), "offsets": array("q", [0, 2, 6]), "depth": array("i", [0, 0]), "flags": bytearray(2)}
+    with pytest.raises((TypeError, ValueError), match=f"^{next(iter(wrong))} .*, {named}$"):
+        engine.scan_bytes(**{**right, **wrong})
+
+
+@pytest.mark.parametrize(
     "wrong",
     [
         {"offsets": array("i", [0, 2, 6])},

@@ -251,16 +251,19 @@ def limit_error(max_depth: int, offset: int) -> LimitExceededError:
     return LimitExceededError(f"nested deeper than max_depth={max_depth} at offset {offset}")
 
 
+def _name_of_buffer(buffer: object, view: memoryview) -> str:
+    """What a buffer is, for an error: whatever may be wrong with it."""
+    layout = "" if view.c_contiguous else "non-contiguous "
+    shape = "" if view.ndim == 1 else f" in {view.ndim} dimensions"
+    return f"{layout}{type(buffer).__name__} of format {view.format!r}{shape}"
+
+
 def wrong_piece(piece: object) -> TypeError:
     """The error for a piece that is no text."""
-    given = type(piece).__name__
     try:
-        view = memoryview(piece)  # type: ignore[arg-type]
+        given = _name_of_buffer(piece, memoryview(piece))  # type: ignore[arg-type]
     except (TypeError, ValueError, BufferError):
-        pass
-    else:
-        layout = "" if view.c_contiguous else "non-contiguous "
-        given = f"a {layout}{given} of format {view.format!r}"
+        given = type(piece).__name__
     return TypeError(f"a piece must be str, bytes or a C-contiguous buffer of bytes, not {given}")
 
 
@@ -275,7 +278,7 @@ def typed_view(name: str, buffer: Any, kind: str) -> memoryview:
     if not view.c_contiguous or view.ndim != 1 or view.itemsize != size or view.format not in kinds:
         raise ValueError(
             f"{name} must be a C-contiguous buffer of {8 * size}-bit integers in one dimension, "
-            f"not a {type(buffer).__name__} of format {view.format!r}"
+            f"not {_name_of_buffer(buffer, view)}"
         )
     return view if view.format == kind else view.cast("B").cast(kind)  # type: ignore[call-overload]
 
