@@ -160,7 +160,6 @@ class Assembler:
 
     def __init__(
         self,
-        *,
         strict: bool = False,
         changes: bool = False,
         limits: Limits | None = None,
@@ -1048,20 +1047,22 @@ class Assembler:
         if isinstance(text, str) and text:
             if self._halves or text[-1] >= "\ud800":
                 text = self._join_half(("text", choice), text)
-            if text:
-                write = self.completion._text[choice].append
-                write(text)
-                self.events.append(TextDelta(text, choice))
+                if not text:
+                    return
+            write = self.completion._text[choice].append
+            write(text)
+            self.events.append(TextDelta(text, choice))
 
     def reasoning(self, text: object, choice: int = 0) -> None:
         """Reasoning text (anything but a non-empty `str` is ignored)."""
         if isinstance(text, str) and text:
             if self._halves or text[-1] >= "\ud800":
                 text = self._join_half(("reasoning", choice), text)
-            if text:
-                write = self.completion._reasoning[choice].append
-                write(text)
-                self.events.append(ReasoningDelta(text, choice))
+                if not text:
+                    return
+            write = self.completion._reasoning[choice].append
+            write(text)
+            self.events.append(ReasoningDelta(text, choice))
 
     def finish(self, word: object, meaning: Meaning | None, choice: int = 0) -> None:
         """A finish word as sent (an empty one is none), and what it means (`None`: an end, nothing more is known)."""
@@ -1093,8 +1094,9 @@ class Assembler:
     def usage(self, usage: object) -> None:
         """Counts; later values win, key by key. Anything but a dict is ignored."""
         if isinstance(usage, dict):
-            known = {key: value for key, value in usage.items() if value is not None}
-            self.completion.usage = {**(self.completion.usage or {}), **known}
+            if None in usage.values():
+                usage = {key: value for key, value in usage.items() if value is not None}
+            self.completion.usage = {**(self.completion.usage or {}), **usage}
 
     def error(self, error: object) -> None:
         """The provider's error event (`stream_error`): a dict, or a text, which becomes `{"message": text}`.

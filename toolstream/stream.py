@@ -104,9 +104,9 @@ class ToolCallStream:
         limits: Limits | None = None,
         new_id: Callable[[], str] | None = None,
     ) -> None:
-        self._assembler = Assembler(strict=strict, changes=changes, limits=limits, new_id=new_id)
-        self._assembler.piece = self._assembler.kept = -1
-        self._completion = self._assembler.completion
+        assembler = self._assembler = Assembler(strict, changes, limits, new_id)
+        assembler.piece = assembler.kept = -1
+        self._completion = assembler.completion
         self._max_pieces = None if limits is None else limits.max_pieces
         self._closed = False
         self._error: ToolStreamError | None = None
@@ -187,8 +187,9 @@ class ToolCallStream:
                 else:
                     size, front, start, end, back = decoder.envelope
                     payload = piece[start:end]
-                    around = piece[:size] == front and piece[end:] == back
-                    if not around or 10 in payload or 13 in payload or len(piece) > SHORT:
+                    if (piece[:size] != front or piece[end:] != back) or (
+                        10 in payload or 13 in payload or len(piece) > SHORT
+                    ):
                         payload = decoder.payload(piece)
                     if payload is None:
                         self._bytes(piece)
@@ -254,7 +255,9 @@ class ToolCallStream:
             raise LimitExceededError(f"more than max_pieces={self._max_pieces} pieces")
         self._assembler.piece = number
         self._ready = self._provider is not None and self._max_pieces is None and not self._objects
-        if isinstance(piece, dict):
+        if type(piece) is bytes:
+            self._bytes(piece, True)
+        elif isinstance(piece, dict):
             self._ready = self._ready and any(isinstance(value, (dict, list)) for value in piece.values())
             if not self._look_inside(piece):
                 self._event(piece)

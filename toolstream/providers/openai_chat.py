@@ -149,7 +149,9 @@ class OpenAIChat:
         delta = choice.get("delta")
         if type(delta) is not dict:  # some servers send the last part as a whole message
             delta = plain(choice.get("message") if delta is None else delta)
-        if delta and isinstance(delta, dict):
+            if not isinstance(delta, dict):
+                delta = None
+        if delta:
             content = delta.get("content")
             if content:
                 if isinstance(content, str):
