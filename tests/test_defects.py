@@ -241,6 +241,14 @@ def test_the_kind_and_the_call(message, want):
     assert found(as_mappings(message)) == want
 
 
+@pytest.mark.parametrize(
+    "word", [5, ["length"], {"name": "length"}, SimpleNamespace(name=5), SimpleNamespace(name=None)]
+)
+def test_a_finish_word_that_is_no_word_says_nothing(word):
+    assert found(chat(call("{}"), word=word)) is None
+    assert found(SimpleNamespace(**chat(call('{"a":'), word=word))) == ("arguments_truncated", 0)
+
+
 def test_a_finish_word_may_be_an_enumeration():
     class Text(str, Enum):
         MAX_TOKENS = "MAX_TOKENS"

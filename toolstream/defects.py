@@ -399,8 +399,8 @@ def _items(value: Any) -> list[Any]:
 def _word(word: Any) -> str:
     """A finish word in small letters; also one that an SDK made an enumeration of."""
     if not isinstance(word, str):
-        word = getattr(word, "name", "")
-    return str.lower(word)
+        word = getattr(word, "name", None)
+    return str.lower(word) if isinstance(word, str) else ""
 
 
 def _messages(given: Any) -> list[_Message]:
