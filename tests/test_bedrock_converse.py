@@ -333,6 +333,10 @@ ODD_DELTAS = [
     *({"contentBlockIndex": 0, "delta": delta} for delta in (None, "toolUse", ["toolUse"], 3, {}, {"text": "x"})),
     {"contentBlockIndex": 0, "delta": {"toolUse": {"input": " "}, "text": "more"}},
     {"contentBlockIndex": 0, "delta": {"toolUse": {"input": " "}, "reasoningContent": None}},
+    *({"contentBlockIndex": index, "delta": {"text": "more"}} for index in (0, 1, 2, 7, True, 1.0, None, [1])),
+    *({"contentBlockIndex": 1, "delta": {"text": text}} for text in ("", None, 3, ["x"], "\ud83d", "\udf75")),
+    {"contentBlockIndex": 1, "delta": {"text": "more", "citation": {"title": "Book"}}},
+    {"contentBlockIndex": 1, "delta": {"reasoningContent": {"text": "hm"}}},
     {"contentBlockIndex": 0},
     {"delta": {"toolUse": {"input": " "}}},
     *(None, "delta", ["delta"], 3, {}, {"delta": {"toolUse": {"input": "\ud83d"}}, "contentBlockIndex": 0}),
@@ -348,7 +352,7 @@ def shown(events):
 
 @pytest.mark.parametrize("odd", ODD_DELTAS, ids=repr)
 def test_frames_of_deltas_say_what_dicts_of_them_say(odd):
-    """Frames have a short way of their own for fragments of calls."""
+    """Frames have a short way of their own for fragments of calls and text."""
     odd = {"contentBlockDelta": odd}
     begun = [FIRST, start(0), fragment(0, '{"q":'), delta(1, text="hm"), start(2, "tu_2", input={"n": 1})]
     rest = [fragment(0, "1}"), stop(0), odd, fragment(2, '{"m":2}'), odd, stop(2), finish(), odd, METADATA]

@@ -34,8 +34,8 @@ Every protocol is one module with one class, imported when it is first needed:
 
         def take_fragment(self, payload: Any) -> bool
             The short way of `{"contentBlockDelta": payload}`, just read from JSON, where the protocol has such events
-            in frames of AWS: whether it was a fragment of a call, which is taken. Else nothing is done, and `feed` is
-            given the event.
+            in frames of AWS: whether it was a fragment of a call or of text, which is taken. Else nothing is done, and
+            `feed` is given the event.
 
 The end marker `[DONE]` is no JSON: the stream handles it (`end_mark()` of the assembler), providers do not see it. The
 payload of an event named `error` reaches `feed` if it is an object; what `feed` does not take for an error the stream

@@ -85,16 +85,26 @@ class BedrockConverse(BlockProvider):
 
     def take_fragment(self, payload: Any) -> bool:
         """`Provider.take_fragment`."""
+        call = None
         try:
             delta, index = payload["delta"], payload["contentBlockIndex"]
-            if "toolUse" not in delta or len(delta) != 1 or type(index) is not int:
+            if len(delta) != 1 or type(index) is not int:
                 return False
-            call, text = self._direct[index], delta["toolUse"]["input"]
-        except (KeyError, TypeError):
+            if "toolUse" in delta:
+                call, text = self._direct[index], delta["toolUse"]["input"]
+            else:
+                block, text = self._open[index], delta.get("text")
+        except (AttributeError, KeyError, TypeError):
             return False
         if type(text) is not str:
             return False
-        self.assembler.append(call, text)
+        if call is not None:
+            self.assembler.append(call, text)
+        elif isinstance(block, Block):
+            block.append("text", text)
+            self.assembler.text(text)
+        else:
+            return False
         return True
 
     def message(self, choice: int = 0) -> dict[str, Any]:
