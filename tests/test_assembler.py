@@ -522,6 +522,32 @@ def test_an_object_after_text_that_is_no_beginning_of_it(text):
     assert (got.status, got.recovered, found) == ("invalid", [{"a": 1}], [("args_conflict", 0)])
 
 
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ('{"a": 1', {"a": 2}),  # what does not show yet counts as well
+        ('{"a": 1', {"b": 1}),
+        ('{"a": tr', {"a": False}),
+        ('{"a', {"b": 1}),
+        ('{"a"', {"ab": 1}),
+        ('{"a": "x"', {"a": "xy"}),
+        ('{"a": [1, 2', {"a": [1]}),
+    ],
+)
+def test_an_object_that_says_something_else_than_the_text_before(text, value):
+    got, found = one(text, value)
+    assert (got.status, got.recovered, found) == ("invalid", [value], [("args_conflict", 0)])
+
+
+@pytest.mark.parametrize(
+    "text", ["{", '{ "a', '{"a" :', '{"\\u0061": 1', '{"a": 12, "b":["\\u00e9\\n', '{"a":12,"b":["é']
+)
+def test_an_object_after_the_beginning_of_its_text_is_cumulative(text):
+    value = {"a": 12, "b": ["é\n"]}
+    got, found = one(text, value)
+    assert (got.arguments, found) == (value, [("args_cumulative", 0)])
+
+
 @pytest.mark.parametrize("first", ["", " ", "{}", '{"a":1'])
 def test_an_object_after_the_beginning_of_its_text_takes_more_keys(first):
     got, found = one(first, {"a": 1}, {"b": 2})

@@ -6,11 +6,12 @@ Comparing costs the size of the smaller value, writing that of the value.
 from __future__ import annotations
 
 import json
+import re
 from typing import Any
 
 from toolstream.types import JsonValue
 
-__all__ = ["dump", "extends", "plain_text", "same_value"]
+__all__ = ["begins", "dump", "extends", "plain_text", "same_value"]
 
 
 def same_value(one: JsonValue, other: JsonValue) -> bool:
@@ -101,6 +102,30 @@ def dump(value: object) -> str:
             out.append("" if value is _NOTHING else _leaf(value))
             out.append(after)
     return "".join(out)
+
+
+_string_or_blank = re.compile(r'"((?:[^"\\]|\\.)*)("?)|[ \t\n\r]+', re.DOTALL).sub
+
+
+def begins(text: str, whole: str) -> bool:
+    """Whether `text` is the beginning of a JSON text that `dump` wrote. Blanks between its tokens and the way in which
+    its strings are escaped do not matter.
+
+    >>> begins('{ "city": "\\u00c5l', '{"city":"Ålesund","days":2}')
+    True
+    """
+    return whole.startswith(_string_or_blank(_as_dump_has_it, text))
+
+
+def _as_dump_has_it(token: re.Match[str]) -> str:
+    inside, end = token.groups()
+    if inside is None:
+        return ""
+    try:
+        string = _encode(json.loads(f'"{inside}"', strict=False))
+    except ValueError:
+        return token[0]
+    return string if end else string[:-1]
 
 
 _FLAT = frozenset((str, int, bool, type(None)))  # floats are not written alike everywhere

@@ -33,7 +33,7 @@ from toolstream._engine import StreamingJsonParser
 from toolstream._rules import BLANK, is_blank
 from toolstream._tail import Tail, begins_value
 from toolstream._text import TextBuffer, join_halves
-from toolstream._values import dump, extends, plain_text, same_value
+from toolstream._values import begins, dump, extends, plain_text, same_value
 from toolstream._verdict import is_lossy, judge, judge_object, new_parser
 from toolstream.completion import CLIENT_KINDS, Completion, Status, ToolCall, WholeCall
 from toolstream.defects import DEFECTS, LOST
@@ -432,9 +432,7 @@ class Assembler:
             return
         self._late(call)
         self._count(text, call.arguments_text)
-        parser = call._parser
-        begun = parser is not None and type(parser.snapshot()) is dict and not is_lossy(parser)
-        if begun and extends(call.partial_arguments, value):
+        if odd.refused is None and isinstance(value, dict) and begins(call.arguments_text, text):
             self.defect("args_cumulative", call)
             self._restart(call, text)
             odd.from_objects = True
