@@ -242,7 +242,7 @@ def test_64_kilobytes_of_nothing_known_are_an_error_and_stay_readable(unit):
 
 
 def test_an_endless_event_is_refused_and_what_came_stays_readable():
-    from toolstream.transport.sse import MAX_SIZE
+    from toolstream.transport._text import MAX_SIZE
 
     stream = ToolCallStream("anthropic")
     stream.feed(sse(ANTHROPIC[:5]))

@@ -4,9 +4,14 @@ from __future__ import annotations
 
 import re
 from codecs import utf_8_decode
-from typing import TypeAlias
+from typing import Any, ClassVar, TypeAlias
 
-__all__ = ["NO_ENVELOPE", "SHORT", "Envelope", "TextFraming", "Utf8Framing", "is_torn", "whole_characters"]
+from toolstream.errors import LimitExceededError
+
+__all__ = ["MAX_SIZE", "NO_ENVELOPE", "SHORT", "Envelope", "TextFraming", "Utf8Framing", "is_torn", "whole_characters"]
+
+MAX_SIZE = 1 << 26
+"""Bytes that one message may have, unless said otherwise."""
 
 SHORT = 4096
 """Pieces up to this length may take a short way: what is longer is looked at once, not twice."""
@@ -47,13 +52,37 @@ class Utf8Framing:
 
 
 class TextFraming(Utf8Framing):
-    """What a decoder of a text framing remembers between its messages."""
+    """A decoder of a text framing: what it remembers between messages, and how it reads many that are whole."""
 
-    __slots__ = ("_started",)
+    __slots__ = ("_error", "_max_size", "_pending", "_short", "_started", "envelope", "unterminated")
 
-    def __init__(self) -> None:
+    gaps: ClassVar[list[int]] = []  # nothing is ever skipped
+    _end: ClassVar[bytes]  # of a message
+    _message: ClassVar[str]  # what one is called
+
+    def __init__(self, max_size: int) -> None:
         Utf8Framing.__init__(self)
+        self._max_size = max_size
+        self._short = min(max_size, SHORT)
+        self._pending = bytearray()  # the message under way
         self._started = False  # something was decoded: no byte order mark can come any more
+        self._error: LimitExceededError | None = None
+        self.unterminated = False
+        self.envelope = NO_ENVELOPE
+
+    def _messages(self, text: str) -> list[Any]:
+        """Those in a text that ends where a message does."""
+        raise NotImplementedError
+
+    def _decode(self, whole: bytes, before: int = 0) -> list[Any]:
+        """The messages in `whole`, which ends where one does; so many were found before in this call."""
+        try:
+            return self._messages(self._text(whole))
+        except UnicodeDecodeError:
+            messages: list[Any] = []
+            for one in whole.split(self._end):  # so that the message that is torn is known
+                messages += self._messages(self._text(one + self._end, before + len(messages)))
+            return messages
 
     def _text(self, whole: bytes, number: int | None = None) -> str:
         """`whole` as text, a byte order mark at the very start skipped. Invalid bytes are replaced and noted if
@@ -68,6 +97,24 @@ class TextFraming(Utf8Framing):
             self._started = True
             text = text.removeprefix("\ufeff")
         return text
+
+    def _bounded(self, whole: bytes) -> list[Any]:
+        """The slow way, where something is too long: the messages before it; it raises now or in the next call."""
+        messages: list[Any] = []
+        for one in whole.split(self._end):
+            if len(one) > self._max_size:
+                break
+            messages += self._decode(one + self._end, len(messages))
+        else:
+            if len(self._pending) <= self._max_size:
+                return messages
+        self._pending.clear()
+        self._short = -1
+        self.envelope = NO_ENVELOPE
+        self._error = LimitExceededError(f"{self._message} is longer than {self._max_size} bytes")
+        if not messages:
+            raise self._error
+        return messages
 
 
 def whole_characters(rest: bytes) -> bytes:

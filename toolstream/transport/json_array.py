@@ -12,9 +12,8 @@ import re
 from typing import Any
 
 from toolstream.errors import LimitExceededError
-from toolstream.transport._text import Utf8Framing
+from toolstream.transport._text import MAX_SIZE, Utf8Framing
 from toolstream.transport.json_text import exact_loads
-from toolstream.transport.sse import MAX_SIZE
 
 __all__ = ["JsonArrayDecoder"]
 

@@ -9,9 +9,7 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from toolstream.errors import LimitExceededError
-from toolstream.transport._text import NO_ENVELOPE, SHORT, Envelope, TextFraming, whole_characters
-from toolstream.transport.sse import MAX_SIZE
+from toolstream.transport._text import MAX_SIZE, NO_ENVELOPE, Envelope, TextFraming, whole_characters
 
 __all__ = ["NdjsonDecoder"]
 
@@ -32,18 +30,13 @@ class NdjsonDecoder(TextFraming):
     ([], ['{"done": true}'])
     """
 
-    __slots__ = ("_error", "_max_size", "_pending", "_short", "envelope", "unterminated")
+    __slots__ = ()
 
-    gaps: ClassVar[list[int]] = []  # nothing is ever skipped
+    _end: ClassVar[bytes] = b"\n"
+    _message: ClassVar[str] = "a line"
 
     def __init__(self, *, max_size: int = MAX_SIZE) -> None:
-        TextFraming.__init__(self)
-        self._max_size = max_size
-        self._short = min(max_size, SHORT)
-        self._pending = bytearray()
-        self._error: LimitExceededError | None = None
-        self.unterminated = False
-        self.envelope = NO_ENVELOPE
+        TextFraming.__init__(self, max_size)
 
     def payload(self, data: bytes) -> bytes | None:
         """The only line in `data`, as bytes that may be no UTF-8, where that is all there is to read and begins like an
@@ -75,7 +68,7 @@ class NdjsonDecoder(TextFraming):
             self.envelope = NO_ENVELOPE
         if len(whole) > self._max_size or len(self._pending) > self._max_size:
             return self._bounded(whole)
-        return self._lines(whole) if whole else []
+        return self._decode(whole) if whole else []
 
     def close(self) -> list[str]:
         """The last line, if no LF came after it: `unterminated` is true then."""
@@ -83,38 +76,9 @@ class NdjsonDecoder(TextFraming):
             raise self._error
         rest = whole_characters(bytes(self._pending))
         self._pending.clear()
-        lines = self._lines(rest)
+        lines = self._decode(rest)
         self.unterminated = bool(lines)
         return lines
 
-    def _lines(self, whole: bytes, before: int = 0) -> list[str]:
-        """The lines in `whole`; so many were found before in this call."""
-        try:
-            return _not_blank(self._text(whole).split("\n"))
-        except UnicodeDecodeError:
-            lines: list[str] = []
-            for line in whole.split(b"\n"):  # so that the line that is torn is known
-                lines += _not_blank([self._text(line, before + len(lines))])
-            return lines
-
-    def _bounded(self, whole: bytes) -> list[str]:
-        """The slow way, where something is too long: the lines before it; it raises now or in the next call."""
-        lines: list[str] = []
-        for line in whole.split(b"\n"):
-            if len(line) > self._max_size:
-                break
-            lines += self._lines(line, len(lines))
-        else:
-            if len(self._pending) <= self._max_size:
-                return lines
-        self._pending.clear()
-        self._short = -1
-        self.envelope = NO_ENVELOPE
-        self._error = LimitExceededError(f"a line is longer than {self._max_size} bytes")
-        if not lines:
-            raise self._error
-        return lines
-
-
-def _not_blank(lines: list[str]) -> list[str]:
-    return [line.rstrip("\r") for line in lines if line and not line.isspace()]
+    def _messages(self, text: str) -> list[str]:
+        return [line.rstrip("\r") for line in text.split("\n") if line and not line.isspace()]

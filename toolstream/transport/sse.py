@@ -20,12 +20,9 @@ from __future__ import annotations
 import re
 from typing import ClassVar, NamedTuple
 
-from toolstream.errors import LimitExceededError
-from toolstream.transport._text import NO_ENVELOPE, SHORT, Envelope, TextFraming, whole_characters
+from toolstream.transport._text import MAX_SIZE, NO_ENVELOPE, Envelope, TextFraming, whole_characters
 
-__all__ = ["MAX_SIZE", "SseDecoder", "SseEvent"]
-
-MAX_SIZE = 1 << 26
+__all__ = ["SseDecoder", "SseEvent"]
 
 
 class SseEvent(NamedTuple):
@@ -55,29 +52,15 @@ class SseDecoder(TextFraming):
     [SseEvent(event='ping', data='{}', id=None)]
     """
 
-    __slots__ = (
-        "_after_cr",
-        "_calm",
-        "_error",
-        "_max_size",
-        "_pending",
-        "_short",
-        "envelope",
-        "unterminated",
-    )
+    __slots__ = ("_after_cr", "_calm")
 
-    gaps: ClassVar[list[int]] = []  # nothing is ever skipped
+    _end: ClassVar[bytes] = b"\n\n"
+    _message: ClassVar[str] = "an event"
 
     def __init__(self, *, max_size: int = MAX_SIZE) -> None:
-        TextFraming.__init__(self)
-        self._max_size = max_size
-        self._short = min(max_size, SHORT)
-        self._pending = bytearray()  # the event under way, its line ends already LF
-        self._after_cr = False  # the last byte was a CR: an LF now belongs to it
-        self._calm = True  # nothing of the above matters: a short way may be taken
-        self._error: LimitExceededError | None = None
-        self.unterminated = False
-        self.envelope = NO_ENVELOPE
+        TextFraming.__init__(self, max_size)
+        self._after_cr = False  # the last byte was a CR: an LF now belongs to it; what is pending has LF alone
+        self._calm = True  # nothing is pending, and the above does not matter: a short way may be taken
 
     def feed(self, data: bytes) -> list[SseEvent]:
         """The events that `data` completes. Raises `LimitExceededError` for one that is too long."""
@@ -176,31 +159,8 @@ class SseDecoder(TextFraming):
         self.unterminated = bool(events)
         return events
 
-    def _decode(self, whole: bytes, before: int = 0) -> list[SseEvent]:
-        """The events in `whole`; so many were found before in this call."""
-        try:
-            return _events(self._text(whole).split("\n"))
-        except UnicodeDecodeError:
-            events: list[SseEvent] = []
-            for block in whole.split(b"\n\n"):  # so that the event that is torn is known
-                events += _events(self._text(block + b"\n\n", before + len(events)).split("\n"))
-            return events
-
-    def _bounded(self, whole: bytes) -> list[SseEvent]:
-        """The slow way, where something is too long: the events before it; it raises now or in the next call."""
-        events: list[SseEvent] = []
-        for block in whole.split(b"\n\n"):
-            if len(block) > self._max_size:
-                break
-            events += self._decode(block + b"\n\n", len(events))
-        else:
-            if len(self._pending) <= self._max_size:
-                return events
-        self._pending.clear()
-        self._error = LimitExceededError(f"an event is longer than {self._max_size} bytes")
-        if not events:
-            raise self._error
-        return events
+    def _messages(self, text: str) -> list[SseEvent]:
+        return _events(text.split("\n"))
 
 
 def _envelope(front: bytes, back: bytes) -> Envelope:
