@@ -7,9 +7,12 @@ First table, for each protocol, in microseconds an event:
 
 - `json.loads`: decoding the payload of the event, and nothing else; `decoder`: the same with the decoder in use
   (`orjson`, where it is installed);
-- `whole`: bytes in, finished calls out, one event a piece; `live`: reading the live arguments after every delta;
+- `whole`: bytes in, finished calls out, one event a piece, live arguments read after every delta; `live`: this reading;
 - `own`: `whole` without `decoder`, which is toolstream's own work: framing, protocol, parsing the arguments, events;
-- `own / json`: the promise is about 1 at most on the compiled back end.
+- `own / json`: the promise is less than 1 on the compiled back end.
+
+Of recorded streams there is a second table, with the same sums for each protocol. Most of them are short, so that what
+a stream and a call cost once shows there.
 
 Second table, for generated streams, in milliseconds a stream: from the bytes of a response to finished calls, all
 through the same in-memory transport of httpx. `calls`: the client puts calls together itself (else it only hands events
@@ -27,7 +30,7 @@ import warnings
 import zlib
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import toolstream
 from toolstream.providers import provider_class
@@ -296,25 +299,48 @@ def elements(text: str) -> list[str]:
     return found
 
 
-def per_event(name: str, provider: str | None, pieces: list[bytes]) -> list[str]:
+class Cost(NamedTuple):
+    """Of a stream, or several of a protocol: its events, the bytes of their JSON, and seconds."""
+
+    protocol: str
+    streams: int
+    events: int
+    size: int
+    standard: float
+    used: float
+    whole: float
+    live: float
+
+    def row(self, name: str) -> list[str]:
+        own = self.whole - self.used
+        times = (self.standard, self.used, self.whole, self.live, own)
+        columns = (f"{seconds / self.events * 1e6:.2f}" for seconds in times)
+        return [name, str(self.events), str(self.size // self.events), *columns, f"{own / self.standard:.2f}"]
+
+
+def cost(provider: str | None, pieces: list[bytes]) -> Cost:
     texts = payloads(pieces)
     stream = toolstream.ToolCallStream(provider)
     for piece in pieces:
         stream.feed(piece)
     decoder: Any = exact_loads if provider_class(str(stream.provider)).exact_numbers else loads
-    standard, used, whole, live = (
-        seconds / len(pieces) * 1e6
-        for seconds in least(
-            lambda: [json.loads(text) for text in texts],
-            lambda: [decoder(text) for text in texts],
-            lambda: read(pieces, stream.provider, live=False),
-            lambda: read(pieces, stream.provider),
-        )
+    standard, used, silent, whole = least(
+        lambda: [json.loads(text) for text in texts],
+        lambda: [decoder(text) for text in texts],
+        lambda: read(pieces, stream.provider, live=False),
+        lambda: read(pieces, stream.provider),
     )
-    own = whole - used
-    size = sum(map(len, texts)) // max(1, len(pieces))
-    columns = [standard, used, whole, live - whole, own]
-    return [name, str(len(pieces)), str(size), *(f"{value:.2f}" for value in columns), f"{own / standard:.2f}"]
+    size = sum(map(len, texts))
+    return Cost(str(stream.provider), 1, len(pieces), size, standard, used, whole, whole - silent)
+
+
+def by_protocol(costs: list[Cost]) -> list[list[str]]:
+    rows = []
+    for protocol in [*sorted({one.protocol for one in costs}), ""]:
+        some = [one for one in costs if protocol in ("", one.protocol)]
+        total = Cost(protocol, *(sum(column) for column in list(zip(*some, strict=True))[1:]))
+        rows.append(total.row(f"{total.streams} {protocol or 'in all'}"))
+    return rows
 
 
 # ----------------------------------------------------------------------------------------------------------- the SDKs
@@ -474,9 +500,11 @@ def main() -> None:
     head = ["microseconds an event", "events", "bytes", "json.loads", "decoder", "whole", "live", "own", "own / json"]
     files = [Path(name) for name in sys.argv[1:]]
     if files:
-        show([head, *(per_event(path.stem, None, recorded(path)) for path in files)])
+        costs = [cost(None, recorded(path)) for path in files]
+        show([head, *(one.row(path.stem) for one, path in zip(costs, files, strict=True))])
+        show([["streams", *head[1:]], *by_protocol(costs)])
         return
-    show([head, *(per_event(name, provider, make()) for name, (provider, make) in STREAMS.items())])
+    show([head, *(cost(provider, make()).row(name) for name, (provider, make) in STREAMS.items())])
     head = ["milliseconds a stream", "client", "calls", "live", "client's", "toolstream", "times"]
     show([head, *(beside(name) for name in SDKS)])
 
