@@ -31,6 +31,18 @@ HEADS = {
 }
 
 
+DECODERS = [SseDecoder, NdjsonDecoder, JsonArrayDecoder, AwsEventStreamDecoder]
+
+
+@pytest.mark.parametrize("decoder", DECODERS)
+@pytest.mark.parametrize("max_size", ["5", None, 1.5, True])
+def test_a_size_that_is_none_is_told_as_what_it_is(decoder, max_size):
+    with pytest.raises(TypeError, match=f"^max_size must be an int, not {type(max_size).__name__}$"):
+        decoder(max_size=max_size)
+    with pytest.raises(ValueError, match=r"^max_size must be at least 0, not -1$"):
+        decoder(max_size=-1)
+
+
 @pytest.mark.parametrize("head", HEADS)
 def test_framing_is_known_from_any_longer_head_and_never_wrong_before(head):
     answers = [recognise_framing(head[:end]) for end in range(len(head) + 1)]

@@ -8,7 +8,17 @@ from typing import Any, ClassVar, TypeAlias
 
 from toolstream.errors import LimitExceededError
 
-__all__ = ["MAX_SIZE", "NO_ENVELOPE", "SHORT", "Envelope", "TextFraming", "Utf8Framing", "is_torn", "whole_characters"]
+__all__ = [
+    "MAX_SIZE",
+    "NO_ENVELOPE",
+    "SHORT",
+    "Envelope",
+    "TextFraming",
+    "Utf8Framing",
+    "is_torn",
+    "size_limit",
+    "whole_characters",
+]
 
 MAX_SIZE = 1 << 26
 """Bytes that one message may have, unless said otherwise."""
@@ -26,6 +36,15 @@ NO_ENVELOPE: Envelope = (0, b"\n", 0, 0, b"")
 """Fits nothing: the last piece was another, or ended inside of something."""
 
 _string = re.compile(r'"[^"\\\n]*(?:\\.[^"\\\n]*)*"?(\s*:)?')  # nothing of it is read twice
+
+
+def size_limit(max_size: int) -> int:
+    """The `max_size` that a decoder was given; an error if it is none."""
+    if not isinstance(max_size, int) or isinstance(max_size, bool):
+        raise TypeError(f"max_size must be an int, not {type(max_size).__name__}")
+    if max_size < 0:
+        raise ValueError(f"max_size must be at least 0, not {max_size}")
+    return max_size
 
 
 def is_torn(text: str) -> bool:
@@ -62,7 +81,7 @@ class TextFraming(Utf8Framing):
 
     def __init__(self, max_size: int) -> None:
         Utf8Framing.__init__(self)
-        self._max_size = max_size
+        self._max_size = size_limit(max_size)
         self._short = min(max_size, SHORT)
         self._pending = bytearray()  # the message under way
         self._started = False  # something was decoded: no byte order mark can come any more

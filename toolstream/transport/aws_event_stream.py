@@ -23,6 +23,7 @@ from typing import ClassVar, NamedTuple, TypeAlias
 from zlib import crc32
 
 from toolstream.errors import LimitExceededError
+from toolstream.transport._text import size_limit
 
 __all__ = ["MAX_FRAME", "MAX_HEADERS", "AwsEventStreamDecoder", "AwsMessage", "HeaderValue", "event_type"]
 
@@ -79,7 +80,7 @@ class AwsEventStreamDecoder:
     torn: ClassVar[list[int]] = []
 
     def __init__(self, *, max_size: int = MAX_FRAME) -> None:
-        self._max_size = min(max_size, 1 << 25)
+        self._max_size = min(size_limit(max_size), 1 << 25)
         self._buffer = bytearray()
         self._needed = _START  # bytes that the buffer must have before more can be said of it
         self._short = 0  # the bytes of a frame that may take the short way: any, if nothing waits and nothing is lost

@@ -12,7 +12,7 @@ import re
 from typing import Any
 
 from toolstream.errors import LimitExceededError
-from toolstream.transport._text import MAX_SIZE, Utf8Framing
+from toolstream.transport._text import MAX_SIZE, Utf8Framing, size_limit
 from toolstream.transport.json_text import exact_loads
 
 __all__ = ["JsonArrayDecoder"]
@@ -53,7 +53,7 @@ class JsonArrayDecoder(Utf8Framing):
 
     def __init__(self, *, max_size: int = MAX_SIZE) -> None:
         super().__init__()
-        self._max_size = max_size
+        self._max_size = size_limit(max_size)
         self._pending = bytearray()  # the element under way
         self._depth = 0  # brackets open in it; 0: between elements
         self._in_string = False
