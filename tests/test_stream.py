@@ -96,6 +96,17 @@ def test_decoded_events_and_messages_of_a_framing():
     assert brief(stream_of(messages).completion) == BRIEF
 
 
+@pytest.mark.parametrize(
+    "options",
+    [{"strict": 1}, {"changes": "yes"}, {"limits": {"max_calls": 1}}, {"limits": 5}, {"new_id": "call_1"}],
+    ids=repr,
+)
+def test_an_option_of_another_type_is_told_as_what_it_is(options):
+    [(name, given)] = options.items()
+    with pytest.raises(TypeError, match=f"^{name} must be .*, not {type(given).__name__}$"):
+        ToolCallStream(**options)
+
+
 def test_a_piece_of_nothing_known_is_a_type_error():
     for piece in (None, 3, 2.5, [1]):
         with pytest.raises(TypeError, match="a piece must be"):

@@ -104,6 +104,7 @@ class ToolCallStream:
         limits: Limits | None = None,
         new_id: Callable[[], str] | None = None,
     ) -> None:
+        _check_options(strict, changes, limits, new_id)
         assembler = self._assembler = Assembler(strict, changes, limits, new_id)
         assembler.piece = assembler.kept = -1
         self._completion = assembler.completion
@@ -660,6 +661,17 @@ async def aassemble(pieces: AsyncIterable[Any], provider: str | None = None, **o
             await _sources.aclose(pieces)
     stream.close()
     return stream.completion
+
+
+def _check_options(strict: object, changes: object, limits: object, new_id: object) -> None:
+    """Refuse options of a stream that are of another type."""
+    for name, flag in (("strict", strict), ("changes", changes)):
+        if type(flag) is not bool:
+            raise TypeError(f"{name} must be True or False, not {type(flag).__name__}")
+    if limits is not None and not isinstance(limits, Limits):
+        raise TypeError(f"limits must be Limits or None, not {type(limits).__name__}")
+    if new_id is not None and not callable(new_id):
+        raise TypeError(f"new_id must be callable or None, not {type(new_id).__name__}")
 
 
 def _last_events(stream: ToolCallStream, error: BaseException) -> list[Event]:
