@@ -17,6 +17,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
+from toolstream.completion import ToolCall
 from toolstream.providers import Block
 from toolstream.providers._blocks import BlockProvider, text_arguments
 
@@ -49,6 +50,8 @@ class Cohere(BlockProvider):
     def feed(self, event: dict[str, Any]) -> None:
         """One event."""
         kind = event.get("type")
+        if kind == "tool-call-delta" and self._continues(event):
+            return
         delta = event.get("delta")
         if not isinstance(delta, dict):
             delta = {}
@@ -85,6 +88,19 @@ class Cohere(BlockProvider):
             self._end(delta)
         elif kind == "error" or "error" in event:
             self.assembler.error(event.get("error") or {k: v for k, v in event.items() if k != "type"})
+
+    def _continues(self, event: dict[str, Any]) -> bool:
+        """The short way of nearly all fragments: text for an open call. Whether it is one."""
+        try:
+            text = event["delta"]["message"]["tool_calls"]["function"]["arguments"]
+            index = event["index"]
+            call = self._open[index]
+        except (KeyError, TypeError):
+            return False
+        if type(text) is not str or type(index) is not int or type(call) is not ToolCall or self._whole:
+            return False
+        self.assembler.append(call, text)
+        return True
 
     def message(self, choice: int = 0) -> dict[str, Any]:
         """The assistant's message: calls, the plan that led to them, text and thinking, citations."""

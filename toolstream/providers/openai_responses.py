@@ -174,8 +174,11 @@ class OpenAIResponses:
         or, of an item that has ended, the place."""
         item_id = sent_word(fields.get("id"))
         by_id, by_call = self._by_id.get(item_id), self._by_call_id.get(sent_word(fields.get("call_id")))
-        if by_call is not None and sent_word(by_call.fields.get("id")) == item_id:
-            by_id = by_call
+        if by_call is not None:
+            if sent_word(by_call.fields.get("id")) == item_id:
+                by_id = by_call
+        elif by_id is None:
+            return None
         for item in (by_id, by_call):
             if item is None or item.type != fields.get("type"):
                 continue
@@ -261,9 +264,8 @@ class OpenAIResponses:
             self._last, self._last_id = item.call, item_id
 
     def _take_extras(self, call: ToolCall, fields: dict[str, Any]) -> None:
-        extras = {name: fields[name] for name in _EXTRAS if fields.get(name)}
-        if extras:
-            self._assembler.extras(call, extras)
+        if not fields.keys().isdisjoint(_EXTRAS):
+            self._assembler.extras(call, {name: fields[name] for name in _EXTRAS if fields.get(name)})
 
     def _close(self, item: _Item, fields: dict[str, Any], regular: bool) -> None:
         """The whole item came: it says what no delta said, and ends."""
