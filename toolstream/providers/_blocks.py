@@ -87,7 +87,8 @@ class BlockProvider:
         return block
 
     def _add(self, index: int | None, block: Block | ToolCall) -> None:
-        self._take_whole(index)
+        if self._whole:
+            self._take_whole(index)
         self.blocks.append(block)
         self._open[index] = block
         if isinstance(block, ToolCall):
@@ -147,8 +148,10 @@ class BlockProvider:
 
     def close_at(self, index: Any) -> None:
         """The block at that index has ended; a second end changes nothing."""
-        index = sent_index(index)
-        self._take_whole(index)
+        if type(index) is not int:
+            index = sent_index(index)
+        if self._whole:
+            self._take_whole(index)
         block = self._open.pop(index, None)
         if isinstance(block, ToolCall):
             self.assembler.end(block)

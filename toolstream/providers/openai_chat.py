@@ -135,7 +135,7 @@ class OpenAIChat:
             return False
         if call.choice is not number or call.index is not index or type(text) is not str:
             return False  # equal numbers of another type go the careful way
-        if choice.get("finish_reason") or "native_finish_reason" in choice or choice.get("error"):
+        if choice.get("finish_reason") or "native_finish_reason" in choice or "error" in choice:
             return False
         self.assembler.append(call, text)
         return True
