@@ -543,14 +543,14 @@ class ToolCallStream:
         if not provider.exact_numbers:
             self._loads, self._strict_loads = loads, strict_loads()
             self._assembler.exact = self._source.exact
-        pending = self._pending
-        self._pending = []
         self.unread.clear()
-        for event in pending:
-            if event is None:
-                self._assembler.end_mark()
-            else:
-                provider.feed(event)
+        if self._pending:
+            pending, self._pending = self._pending, []
+            for event in pending:
+                if event is None:
+                    self._assembler.end_mark()
+                else:
+                    provider.feed(event)
         self._feed = provider.feed
         self._take_fragment = getattr(provider, "take_fragment", None)
         self._ready = self._max_pieces is None and not self._objects

@@ -163,12 +163,14 @@ _imported: dict[str, type[Provider]] = {}
 
 def provider_class(name: str) -> type[Provider]:
     """The class of the protocol `name`. Raises `UnknownProviderError`, which lists the known names."""
-    if name in _BUILT_IN:
-        found = _imported.get(name)
-        if found is None:
-            module, attribute = _BUILT_IN[name]
-            found = _imported[name] = getattr(import_module("." + module, __name__), attribute)
+    found = _imported.get(name)
+    if found is not None:
         return found
+    if name in _BUILT_IN:
+        module, attribute = _BUILT_IN[name]
+        built_in: type[Provider] = getattr(import_module("." + module, __name__), attribute)
+        _imported[name] = built_in
+        return built_in
     entry = _registered().get(name)
     if entry is None:
         raise UnknownProviderError(f"unknown provider {name!r}; known are {', '.join(known_providers())}")

@@ -175,7 +175,7 @@ class OpenAIChat:
 
     def _finish(self, number: int, choice: dict[str, Any]) -> None:
         word = choice.get("finish_reason")
-        meaning = _meaning(choice.get("native_finish_reason"))
+        meaning = _meaning(choice["native_finish_reason"]) if "native_finish_reason" in choice else None
         if meaning not in _CUTS:
             meaning = _meaning(word)
         elif not word:
