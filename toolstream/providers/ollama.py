@@ -42,6 +42,7 @@ class Ollama:
             if error:
                 self.assembler.error(error)
         message = event.get("message")
+        entries = None
         if isinstance(message, dict):
             if "thinking" in message:
                 self.assembler.reasoning(message["thinking"])
@@ -49,37 +50,42 @@ class Ollama:
             if content:
                 self.assembler.text(content)
             entries = message.get("tool_calls")
-            if isinstance(entries, list):
-                self._calls(entries)
+        if isinstance(entries, list):
+            for entry in entries:
+                function = entry.get("function") if type(entry) is dict else None
+                if type(function) is not dict:
+                    entry = plain(entry)  # an SDK's objects may stand inside of a dict
+                    function = entry.get("function") if isinstance(entry, dict) else None
+                    if not isinstance(function, dict):
+                        continue
+                try:
+                    id, name, arguments = entry["id"], function["name"], function["arguments"]
+                except KeyError:
+                    id, name, arguments = entry.get("id"), function.get("name"), function.get("arguments")
+                index = function["index"] if "index" in function else entry.get("index")
+                call = self.assembler.whole_call(arguments, id, name, index)
+                if call is None:
+                    call = self._call(arguments, id, name, index)
+                elif len(entry) == 2:
+                    continue  # an id and a function
+                if not _NOT_EXTRA.issuperset(entry):
+                    fields = self.assembler.exact(plain(entry)).items()
+                    self.assembler.extras(call, {field: value for field, value in fields if field not in _NOT_EXTRA})
         if event.get("done") is True:
             word = event.get("done_reason")
             self.assembler.finish(word, _MEANINGS.get(word) if isinstance(word, str) else None)
             self.assembler.usage({k: v for k, v in event.items() if k.endswith(("_count", "_duration"))})
             self.assembler.end_mark()
 
-    def _calls(self, entries: list[Any]) -> None:
-        for entry in entries:
-            function = entry.get("function") if type(entry) is dict else None
-            if type(function) is not dict:
-                entry = plain(entry)  # an SDK's objects may stand inside of a dict
-                function = entry.get("function") if isinstance(entry, dict) else None
-                if not isinstance(function, dict):
-                    continue
-            id, name, arguments = entry.get("id"), function.get("name"), function.get("arguments")
-            index = function["index"] if "index" in function else entry.get("index")
-            call = self.assembler.whole_call(arguments, id, name, index)
-            if call is None:
-                call = self.assembler.open(None, id=id, name=name, index=index)
-                if isinstance(arguments, str):
-                    self.assembler.append(call, arguments)
-                elif arguments is not None:
-                    self.assembler.whole(call, plain(arguments))
-                self.assembler.end(call)
-            elif len(entry) == 2:
-                continue  # an id and a function
-            if not _NOT_EXTRA.issuperset(entry):
-                fields = self.assembler.exact(plain(entry)).items()
-                self.assembler.extras(call, {field: value for field, value in fields if field not in _NOT_EXTRA})
+    def _call(self, arguments: Any, id: Any, name: Any, index: Any) -> ToolCall:
+        """What there is to report about a call is found step by step."""
+        call = self.assembler.open(None, id=id, name=name, index=index)
+        if isinstance(arguments, str):
+            self.assembler.append(call, arguments)
+        elif arguments is not None:
+            self.assembler.whole(call, plain(arguments))
+        self.assembler.end(call)
+        return call
 
     def message(self, choice: int = 0) -> dict[str, Any]:
         """The assistant's message. Calls have ids also where none was sent: a tool's answer may name them."""
