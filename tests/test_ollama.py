@@ -217,6 +217,17 @@ def test_a_call_that_came_whole_is_like_any_other():
         assert copied.to_dict() == short.to_dict() == long.to_dict()
 
 
+def test_what_is_missing_of_a_call_takes_nothing_else_with_it():
+    entries = [{"id": "a", "function": {"name": "now"}}, {"id": "b", "function": {"arguments": {}}}]
+    entries += [{"function": {"name": "now", "arguments": {"q": "x"}}, "index": 4}]
+    done = run("ollama", [line(tool_calls=entries), END], new_id=lambda: "made")
+    assert [(c.id, c.name, c.arguments_text, c.index) for c in done.calls] == [
+        ("a", "now", "", None),
+        ("b", None, "{}", None),
+        ("made", "now", '{"q":"x"}', 4),
+    ]
+
+
 def test_what_a_call_has_beside_its_arguments_goes_back_exactly():
     signed = {"n": 10**30}
     odd = [entry(arguments={}, id="c", signed=signed), entry(arguments={}, signed=signed)]
