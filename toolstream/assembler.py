@@ -1049,7 +1049,10 @@ class Assembler:
                     return
             write = self.completion._text[choice].append
             write(text)
-            self.events.append(TextDelta(text, choice))
+            delta: TextDelta = _new(TextDelta)
+            delta.text = text
+            delta.choice = choice
+            self.events.append(delta)
 
     def reasoning(self, text: object, choice: int = 0) -> None:
         """Reasoning text (anything but a non-empty `str` is ignored)."""
@@ -1060,7 +1063,10 @@ class Assembler:
                     return
             write = self.completion._reasoning[choice].append
             write(text)
-            self.events.append(ReasoningDelta(text, choice))
+            delta: ReasoningDelta = _new(ReasoningDelta)
+            delta.text = text
+            delta.choice = choice
+            self.events.append(delta)
 
     def finish(self, word: object, meaning: Meaning | None, choice: int = 0) -> None:
         """A finish word as sent (an empty one is none), and what it means (`None`: an end, nothing more is known)."""
