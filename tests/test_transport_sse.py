@@ -132,6 +132,7 @@ def test_the_payload_of_a_single_event():
         one[:-1],
         one + one,
         b"event: error\ndata: {}\n\n",
+        b"event: x\xff\ndata: {}\n\n",
         b"data:{}\n\n",
         b"data: {\ndata: }\n\n",
         b"data: {\r}\n\n",

@@ -33,7 +33,7 @@ class SseEvent(NamedTuple):
     id: str | None
 
 
-_name_line = re.compile(rb"(?:event: (?!error\n).*\n)?").fullmatch
+_name_line = re.compile(rb"(?:event: (?!error\n)[ -~]*\n)?").fullmatch  # whatever else is in a name may be torn
 _envelopes: dict[bytes, Envelope] = {}  # what stands before the data -> envelope; of all streams: most have the same
 _MOST, _LONGEST = 256, 128  # of these, and bytes of such a key
 _new = tuple.__new__  # a third of the time that calling the class takes
