@@ -127,11 +127,13 @@ class ToolCall:
     @property
     def partial_arguments(self) -> dict[str, JsonValue]:
         """The arguments as far as they can be known: `{}` before anything shows. To be read, not changed."""
-        if self._live is not None:
-            return self._live
-        if self._parser is None:
+        live = self._live
+        if live is not None:
+            return live
+        parser = self._parser
+        if parser is None:
             return {}
-        value = self._parser.snapshot()
+        value = parser.snapshot()
         return value if type(value) is dict else {}
 
     def __repr__(self) -> str:

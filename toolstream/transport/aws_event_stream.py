@@ -145,14 +145,16 @@ class AwsEventStreamDecoder:
         A short cut like that of `SseDecoder`. `None`: nothing was read, `feed` is to be called.
         """
         size = len(data)
-        if _AROUND <= size <= self._short:
-            start = _START + data[7]  # the last byte of the headers' length: those that are known are short
-            head = data[:start]
-            kind, length, checksum = _heads.get(head) or _head_of_event(head)
-            if length == size:
-                payload = data[start:-4]
-                if crc32(payload, checksum) == _uint32(data, size - 4)[0]:
-                    return kind, payload
+        if size <= self._short:
+            head = _heads.get(size)
+            if head is None or not data.startswith(head[0]):
+                head = _head_of_event(data)
+                if head is None:
+                    return None
+            _, start, kind, checksum = head
+            payload = data[start:-4]
+            if crc32(payload, checksum) == _uint32(data, size - 4)[0]:
+                return kind, payload
         return None
 
     def close(self) -> list[AwsMessage]:
@@ -182,23 +184,27 @@ _known: dict[bytes, dict[str, HeaderValue]] = {}
 _known_types: dict[bytes, str] = {}  # of events
 
 
-# So are all bytes up to the end of the headers, with the lengths that text and padding make: what they say of an event.
-_heads: dict[bytes, tuple[str, int, int]] = {}
+# So is all that stands before the payload, with the lengths that text and padding make. By the length of a frame, what
+# the last event of that length had there: the bytes, how many, the event's type, and their checksum, which the frame's
+# goes on from.
+_Head: TypeAlias = tuple[bytes, int, str, int]
+_heads: dict[int, _Head] = {}
 _MAX_HEADS = 512
-_NO_EVENT = ("", 0, 0)
 
 
-def _head_of_event(head: bytes) -> tuple[str, int, int]:
-    """The type of the event, the length of the frame, and the checksum so far, from which that of the frame goes on."""
-    length, headers_length, checksum = _prelude(head)
-    kind = _known_types.get(head[_START:])
-    fits = headers_length == len(head) - _START and headers_length + _AROUND <= length
-    if kind is None or not fits or crc32(head[:8]) != checksum:
-        return _NO_EVENT
+def _head_of_event(data: bytes) -> _Head | None:
+    if len(data) < _AROUND:
+        return None
+    length, headers_length, checksum = _prelude(data)
+    start = _START + headers_length
+    kind = _known_types.get(data[_START:start])
+    if kind is None or length != len(data) or start + 4 > length or crc32(data[:8]) != checksum:
+        return None
     if len(_heads) >= _MAX_HEADS:
         _heads.clear()
-    _heads[head] = found = kind, length, crc32(head)
-    return found
+    before = data[:start]
+    _heads[length] = head = before, start, kind, crc32(before)
+    return head
 
 
 def event_type(headers: Mapping[str, HeaderValue]) -> str | None:
