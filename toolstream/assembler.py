@@ -481,10 +481,10 @@ class Assembler:
         call.position = len(calls)
         call.status = "complete"
         call.executable = True
-        call.arguments = call._live = value.copy()
+        call.arguments = call.partial_arguments = value.copy()
         call.recovered = []
         call.extras = {}
-        call._text = text
+        call.arguments_text = text
         calls.append(call)
         start: ToolCallStart = _new(ToolCallStart)
         delta: ToolCallDelta = _new(ToolCallDelta)

@@ -161,18 +161,12 @@ class ToolCall:
 class WholeCall(ToolCall):
     """A call that came whole and was complete at once: it has nothing of what only a call under way needs."""
 
-    __slots__ = ("_text",)
+    __slots__ = ("arguments_text", "partial_arguments")
     __init__ = object.__init__  # the assembler sets the fields, which is faster
 
-    _text: str
-
-    @property
-    def arguments_text(self) -> str:
-        return self._text
-
-    @property
-    def input(self) -> None:
-        return None
+    arguments_text: str
+    partial_arguments: dict[str, JsonValue]
+    input = None
 
 
 class Completion:
