@@ -35,7 +35,7 @@ from typing import Any, NamedTuple
 import toolstream
 from toolstream.providers import provider_class
 from toolstream.transport import decoder_for, recognise_framing
-from toolstream.transport.json_text import exact_loads, loads
+from toolstream.transport.json_text import exact_loads, strict_loads
 
 ROUNDS = 9
 FRAGMENTS = 400
@@ -323,10 +323,11 @@ def cost(provider: str | None, pieces: list[bytes]) -> Cost:
     stream = toolstream.ToolCallStream(provider)
     for piece in pieces:
         stream.feed(piece)
-    decoder: Any = exact_loads if provider_class(str(stream.provider)).exact_numbers else loads
+    decoder: Any = exact_loads if provider_class(str(stream.provider)).exact_numbers else strict_loads()
+    encoded = [text.encode() for text in texts]
     standard, used, silent, whole = least(
         lambda: [json.loads(text) for text in texts],
-        lambda: [decoder(text) for text in texts],
+        lambda: [decoder(text) for text in encoded],
         lambda: read(pieces, stream.provider, live=False),
         lambda: read(pieces, stream.provider),
     )
