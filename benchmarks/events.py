@@ -5,11 +5,11 @@
 
 First table, for each protocol, in microseconds an event:
 
-- `json.loads`: decoding the payload of the event, and nothing else; `decoder`: the same with the decoder in use
-  (`orjson`, where it is installed);
+- `json.loads`: decoding the payload of the event, as the bytes that came, and nothing else; `of str`: of text that
+  somebody has made of them before; `decoder`: the bytes with the decoder in use (`orjson`, where it is installed);
 - `whole`: bytes in, finished calls out, one event a piece, live arguments read after every delta; `live`: this reading;
 - `own`: `whole` without `decoder`, which is toolstream's own work: framing, protocol, parsing the arguments, events;
-- `own / json`: the promise is less than 1 on the compiled back end.
+- `own / json`: the promise is less than 1 on the compiled back end; `/ of str`: the same by `of str`.
 
 Of recorded streams there is a second table, with the same sums for each protocol. Most of them are short, so that what
 a stream and a call cost once shows there.
@@ -307,15 +307,17 @@ class Cost(NamedTuple):
     events: int
     size: int
     standard: float
+    of_text: float
     used: float
     whole: float
     live: float
 
     def row(self, name: str) -> list[str]:
         own = self.whole - self.used
-        times = (self.standard, self.used, self.whole, self.live, own)
-        columns = (f"{seconds / self.events * 1e6:.2f}" for seconds in times)
-        return [name, str(self.events), str(self.size // self.events), *columns, f"{own / self.standard:.2f}"]
+        times = (self.standard, self.of_text, self.used, self.whole, self.live, own)
+        columns = [f"{seconds / self.events * 1e6:.2f}" for seconds in times]
+        ratios = [f"{own / self.standard:.2f}", f"{own / self.of_text:.2f}"]
+        return [name, str(self.events), str(self.size // self.events), *columns, *ratios]
 
 
 def cost(provider: str | None, pieces: list[bytes]) -> Cost:
@@ -325,14 +327,15 @@ def cost(provider: str | None, pieces: list[bytes]) -> Cost:
         stream.feed(piece)
     decoder: Any = exact_loads if provider_class(str(stream.provider)).exact_numbers else strict_loads()
     encoded = [text.encode() for text in texts]
-    standard, used, silent, whole = least(
+    standard, of_text, used, silent, whole = least(
+        lambda: [json.loads(text) for text in encoded],
         lambda: [json.loads(text) for text in texts],
         lambda: [decoder(text) for text in encoded],
         lambda: read(pieces, stream.provider, live=False),
         lambda: read(pieces, stream.provider),
     )
-    size = sum(map(len, texts))
-    return Cost(str(stream.provider), 1, len(pieces), size, standard, used, whole, whole - silent)
+    size = sum(map(len, encoded))
+    return Cost(str(stream.provider), 1, len(pieces), size, standard, of_text, used, whole, whole - silent)
 
 
 def by_protocol(costs: list[Cost]) -> list[list[str]]:
@@ -498,7 +501,8 @@ def show(rows: list[list[str]]) -> None:
 def main() -> None:
     warnings.simplefilter("ignore")
     print(f"toolstream {toolstream.__version__}, back end {toolstream.BACKEND}, Python {sys.version.split()[0]}\n")
-    head = ["microseconds an event", "events", "bytes", "json.loads", "decoder", "whole", "live", "own", "own / json"]
+    head = ["microseconds an event", "events", "bytes", "json.loads", "of str", "decoder", "whole", "live", "own"]
+    head += ["own / json", "/ of str"]
     files = [Path(name) for name in sys.argv[1:]]
     if files:
         costs = [cost(None, recorded(path)) for path in files]
