@@ -559,6 +559,22 @@ def test_control_c_shows_what_came(argv):
 
 
 @POSIX
+def test_an_interruption_does_not_wait_for_the_files_of_other_processes(write, tmp_path):
+    silent = tmp_path / "silent.sse"
+    os.mkfifo(silent)
+    argv = command("assemble", "--jobs", "2", write(CLEAN), silent)
+    with subprocess.Popen(argv, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+        assert json.loads(process.stdout.readline())["calls"]
+        process.send_signal(signal.SIGINT)
+        try:
+            _, err = process.communicate(timeout=30)
+        finally:
+            process.kill()
+    assert process.returncode == 130
+    assert err.decode() == "toolstream: interrupted\n"
+
+
+@POSIX
 @pytest.mark.parametrize("argv", [["replay"], ["assemble"], ["check", "--show-values"], ["inspect", "-o", "-"]])
 def test_a_closed_pipe_is_one_line(write, argv):
     path = write(sse(*(call(0, "word " * 50, f"call_{n}", "write") for n in range(2000))))

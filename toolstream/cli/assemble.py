@@ -89,6 +89,7 @@ def _in_processes(options: argparse.Namespace, progress: Progress) -> int:
     import os
     from concurrent.futures import ProcessPoolExecutor
     from concurrent.futures.process import BrokenProcessPool
+    from multiprocessing import active_children
 
     if "-" in options.files:
         raise InputError("standard input cannot be shared between processes; leave out --jobs or -")
@@ -106,6 +107,10 @@ def _in_processes(options: argparse.Namespace, progress: Progress) -> int:
             progress.add(os.path.getsize(path) if os.path.isfile(path) else 0)
     except BrokenProcessPool:
         raise InputError("a worker process died (out of memory?); run again with fewer --jobs") from None
+    except KeyboardInterrupt:
+        for worker in active_children():  # else the files under way would be read to their end
+            worker.terminate()
+        raise
     finally:
         progress.clear()
         pool.shutdown(cancel_futures=True)
