@@ -562,8 +562,12 @@ def test_control_c_shows_what_came(argv):
 def test_an_interruption_does_not_wait_for_the_files_of_other_processes(write, tmp_path):
     silent = tmp_path / "silent.sse"
     os.mkfifo(silent)
-    argv = command("assemble", "--jobs", "2", write(CLEAN), silent)
-    with subprocess.Popen(argv, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+    with subprocess.Popen(
+        command("assemble", "--jobs", "2", write(CLEAN), silent),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # a shell's background job ignores it
+    ) as process:
         assert json.loads(process.stdout.readline())["calls"]
         process.send_signal(signal.SIGINT)
         try:
