@@ -17,7 +17,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-from toolstream.completion import ToolCall
 from toolstream.providers import Block
 from toolstream.providers._blocks import BlockProvider, text_arguments
 
@@ -94,10 +93,10 @@ class Cohere(BlockProvider):
         try:
             text = event["delta"]["message"]["tool_calls"]["function"]["arguments"]
             index = event["index"]
-            call = self._open[index]
+            call = self._direct[index]
         except (KeyError, TypeError):
             return False
-        if type(text) is not str or type(index) is not int or type(call) is not ToolCall or self._whole:
+        if type(text) is not str or type(index) is not int:
             return False
         self.assembler.append(call, text)
         return True
