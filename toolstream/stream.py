@@ -166,25 +166,8 @@ class ToolCallStream:
                 if decoder is None:
                     frames = self._frames
                     found = None if frames is None else frames.event(piece)
-                    if found is None:
+                    if found is None or not self._frame_json(found[0], found[1]):  # `*found` takes longer
                         self._bytes(piece)
-                    else:
-                        name, data = found
-                        take = self._take_fragment
-                        if take is None or name != _DELTA:
-                            if not self._frame_json(name, data):
-                                self._bytes(piece)
-                        else:  # as `_frame_json` has it
-                            loads = self._strict_loads
-                            try:
-                                value = loads(data)
-                            except ValueError:
-                                self._bytes(piece)
-                            else:
-                                if not take(value):
-                                    source = self._source
-                                    source.text, source.value = data, value
-                                    self._feed({name: value})
                 else:
                     size, front, start, end, back = decoder.envelope
                     payload = piece[start:end]
@@ -256,9 +239,7 @@ class ToolCallStream:
             raise LimitExceededError(f"more than max_pieces={self._max_pieces} pieces")
         self._assembler.piece = number
         self._ready = self._provider is not None and self._max_pieces is None and not self._objects
-        if type(piece) is bytes:
-            self._bytes(piece, True)
-        elif isinstance(piece, dict):
+        if isinstance(piece, dict):
             self._ready = self._ready and any(isinstance(value, (dict, list)) for value in piece.values())
             if not self._look_inside(piece):
                 self._event(piece)
@@ -452,6 +433,10 @@ class ToolCallStream:
                     return False
         except (ValueError, TypeError, KeyError):
             return False
+        if self._ready and kind == _DELTA:
+            take = self._take_fragment
+            if take is not None and take(event):
+                return True
         source = self._source
         source.text, source.value = payload, event
         if kind != "chunk":
