@@ -131,6 +131,16 @@ def test_one_element_in_single_bytes_is_linear(byte):
     assert growth(work, 20_000) < 9
 
 
+@pytest.mark.parametrize("element", [b'{"a": "\xe8\x8c\xb6"}', b"{x}"])
+def test_many_elements_in_one_piece_are_linear(element):
+    def work(size):
+        decoder = JsonArrayDecoder()
+        decoder.feed(b"[" + b", ".join([element] * size) + b", {x}]")
+        decoder.close()
+
+    assert growth(work, 2000) < 9
+
+
 VALUES = st.recursive(
     st.none() | st.booleans() | st.integers() | st.text(max_size=8),
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=4), inner, max_size=3),

@@ -4,6 +4,9 @@ Brackets outside strings are counted, on the bytes: no byte of a longer UTF-8 ch
 parsed once, when its brackets balance; one that is no JSON is skipped and counted in `damaged`, and so is whatever
 else stands between elements. Without the array around them, single objects one after the other are read in the same
 way. What has been scanned is never scanned again: linear however the bytes are cut.
+
+A piece of nothing but whole elements, as servers mostly write them, is not scanned: parsing an element finds its end.
+Where that turns out wrong the piece is scanned as any other.
 """
 
 from __future__ import annotations
@@ -13,11 +16,12 @@ from typing import Any
 
 from toolstream.errors import LimitExceededError
 from toolstream.transport._text import MAX_SIZE, Utf8Framing, size_limit
-from toolstream.transport.json_text import exact_loads
+from toolstream.transport.json_text import exact_loads, exact_value
 
 __all__ = ["JsonArrayDecoder"]
 
 _between = re.compile(rb"[^\s,\xef\xbb\xbf]").search  # the last three: a byte order mark
+_text_between = re.compile(r"[^\s,]", re.ASCII).search
 _opening = re.compile(rb"[\[{\]]").search
 _quote_or_escape = re.compile(rb'["\\]').search
 # Whole strings, and what is between. A limited number: `re` takes memory for each.
@@ -71,8 +75,12 @@ class JsonArrayDecoder(Utf8Framing):
             raise self._error
         if type(data) is not bytes:
             data = bytes(memoryview(data))
-        elements: list[Any] = []
         self.gaps = []
+        if not self._depth and not self._garbage and len(data) <= self._max_size:
+            whole = self._whole_elements(data)
+            if whole is not None:
+                return whole
+        elements: list[Any] = []
         start = at = 0  # of the element in `data`; how far it is scanned
         while True:
             if not self._depth:
@@ -102,6 +110,32 @@ class JsonArrayDecoder(Utf8Framing):
         self.unterminated = self._depth > 0
         self._pending.clear()
         return []
+
+    def _whole_elements(self, data: bytes) -> list[Any] | None:
+        """The elements of a piece that has nothing else but the array's brackets and commas; `None`: nothing was
+        read."""
+        if data[data.rfind(b"}") + 1 :].strip(b" \t\r\n,]"):
+            return None
+        elements: list[Any] = []
+        in_array = self._in_array
+        at = 0
+        try:
+            text = data.decode()
+            while (found := _text_between(text, at)) is not None:
+                at = found.start()
+                sign = text[at]
+                if sign == "{":
+                    value, at = exact_value(text, at)
+                    elements.append(value)
+                elif sign == ("]" if in_array else "["):
+                    in_array = not in_array
+                    at += 1
+                else:
+                    return None
+        except (ValueError, RecursionError):
+            return None
+        self._in_array = in_array
+        return elements
 
     def _next_element(self, data: bytes, at: int, number: int) -> int:
         """Where the next element, of that number in this call, starts in `data`, or -1."""

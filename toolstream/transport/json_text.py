@@ -17,7 +17,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import Any
 
-__all__ = ["JsonSource", "exact_loads", "loads", "strict_loads"]
+__all__ = ["JsonSource", "exact_loads", "exact_value", "loads", "strict_loads"]
 
 
 def _integer(digits: str) -> int | float:
@@ -28,8 +28,12 @@ def _integer(digits: str) -> int | float:
 
 
 _decoder = json.JSONDecoder(strict=False)
-_decode, _decode_from = _decoder.decode, _decoder.raw_decode
+_decode = _decoder.decode
 _decode_long = json.JSONDecoder(strict=False, parse_int=_integer).decode
+
+exact_value: Callable[[str, int], tuple[Any, int]] = _decoder.raw_decode
+"""The JSON value that begins at that place of a text, and where it ends: what `exact_loads` makes of just that, or a
+`ValueError` or `RecursionError` where it may still read it."""
 
 
 def exact_loads(text: str | bytes) -> Any:
@@ -37,7 +41,7 @@ def exact_loads(text: str | bytes) -> Any:
     if not isinstance(text, str):
         text = text.decode()
     try:
-        value, end = _decode_from(text)
+        value, end = exact_value(text, 0)
         if end == len(text):
             return value
     except (ValueError, RecursionError):
