@@ -164,6 +164,23 @@ def gemini() -> list[bytes]:
     return _sse([*events, _candidate({"functionCall": {}}, finishReason="STOP")])
 
 
+def gemini_whole(ids: bool = True) -> list[bytes]:
+    """Calls come whole: 40 of them, with the fields of the Gemini API; from Gemini 3 on they have ids."""
+    usage = {"promptTokenCount": 71, "candidatesTokenCount": 0, "totalTokenCount": 164}
+    rest = {"promptTokensDetails": [{"modality": "TEXT", "tokenCount": 71}], "thoughtsTokenCount": 93}
+    parts: list[dict[str, Any]] = []
+    for number in range(40):
+        call = {"name": "write", "args": {"text": "word " * 40, "path": f"a{number}.py"}}
+        parts.append({"functionCall": {**call, "id": f"j80tal{number}"} if ids else call})
+    events = []
+    for number, part in enumerate([*parts, {"text": ""}]):
+        counts = {"candidatesTokenCount": 50 * number, "totalTokenCount": 164 + 50 * number}
+        finish = {} if number < 40 else {"finishReason": "STOP"}
+        event = _candidate(part, **finish)
+        events.append({**event, "usageMetadata": {**usage, **counts, **rest, "serviceTier": "standard"}})
+    return _sse(events)
+
+
 def cohere() -> list[bytes]:
     def event(type: str, calls: dict[str, Any]) -> dict[str, Any]:
         return {"type": type, "index": 0, "delta": {"message": {"tool_calls": calls}}}
@@ -223,6 +240,8 @@ STREAMS: dict[str, tuple[str, Callable[[], list[bytes]]]] = {
     "anthropic": ("anthropic", anthropic),
     "anthropic (InvokeModel)": ("anthropic", bedrock_invoke),
     "gemini (paths)": ("gemini", gemini),
+    "gemini (whole calls)": ("gemini", gemini_whole),
+    "gemini (whole, no ids)": ("gemini", lambda: gemini_whole(ids=False)),
     "bedrock-converse": ("bedrock-converse", bedrock_converse),
     "mistral": ("mistral", mistral),
     "cohere": ("cohere", cohere),

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import copy
 import json
+import pickle
 import random
+import re
 from pathlib import Path
 from typing import Any
 
@@ -179,6 +182,87 @@ def test_arguments_in_a_part_without_a_name_go_to_the_call_before() -> None:
     completion = gemini(event(called("f", {"x": 1})), event({"text": "so"}), event(called(args={"y": 2})), STOP)
     assert brief(completion) == [("f", {"x": 1}, "complete", True)]
     assert codes(completion) == [("orphan_delta", None)]
+
+
+WHOLE = {"q": "x", "n": 1, "yes": True, "none": None}
+
+
+@pytest.mark.parametrize(
+    "parts",
+    [
+        [called("f", value)]
+        for value in (
+            WHOLE,
+            {},
+            {"q": "a\nb"},
+            {"q": "\0"},
+            {"q": "\bad"},
+            {"q": "\ud800"},
+            {"q": 1.5},
+            {"q": [1]},
+            "{}",
+        )
+    ]
+    + [[called("f", WHOLE, id=id)] for id in ("x", "", "null", 7)]
+    + [[called("f", WHOLE, id="x"), called("g", WHOLE, id=id)] for id in ("x", "y", None)]
+    + [[called(name, WHOLE)] for name in ("null", 7)]
+    + [[called("f", WHOLE), called(args=more)] for more in ({}, WHOLE, {"q": "xy"}, {"q": 1}, {"z": 1}, "{}", " ", [1])]
+    + [[called("f", WHOLE), called(), called(args={"z": 1})], [called("f", WHOLE), {"text": "so"}, called("g", WHOLE)]]
+    + [[called("f", WHOLE), partial(string("$.z", "x"))], [called("f", WHOLE, willContinue=True), called()]]
+    + [[{**called("f", WHOLE), "thoughtSignature": "YQ=="}, {**called(args={"z": 1}), "thoughtSignature": "Yg=="}]]
+    + [[called("f", WHOLE), {"text": "\ud83d"}, called("f", WHOLE), {"text": "\udf75"}]],
+)
+def test_a_whole_call_is_the_same_in_short_as_step_by_step(parts: list[Event]) -> None:
+    """A limit on calls that is never reached takes the long way."""
+
+    def read(events: list[Any], **options: Any) -> list[Any]:
+        stream = toolstream.ToolCallStream("gemini", new_id=iter(map(str, range(100))).__next__, **options)
+        seen: list[Any] = []
+        for piece in events:
+            found = stream.feed(piece)
+            seen += [(type(one), one.to_dict()) for one in found]
+            seen += [(repr(c), c.arguments, c.partial_arguments, c.arguments_text) for c in stream.completion.calls]
+        seen += [(type(one), one.to_dict()) for one in stream.close()]
+        return [*seen, stream.completion.message(0), stream.completion.message(1)]
+
+    one_by_one = [event(part) for part in parts]
+    ends = [[], [STOP], [event(finish="MAX_TOKENS")], [event({"text": "."}), STOP, event(called("late", WHOLE))]]
+    for end in ends:
+        for events in (
+            [*one_by_one, *end],
+            [event(*parts), *end],
+            [event(*parts, finish="STOP"), *end],
+            [event(part, index=number % 2) for number, part in enumerate(parts * 2)] + end,
+        ):
+            for pieces in (events, [f"data: {json.dumps(one)}\n\n".encode() for one in events]):
+                for options in ({}, {"strict": True}):
+                    limits = toolstream.Limits(max_calls=1000)
+                    assert repr(read(pieces, **options)) == repr(read(pieces, **options, limits=limits))
+
+
+def test_a_whole_call_is_like_any_other_while_it_can_go_on() -> None:
+    stream = toolstream.ToolCallStream("gemini")
+    fed = {"x": 1}
+    stream.feed(event(called("f", fed)))
+    (call,) = stream.completion.calls
+    assert (call.status, call.executable, call.arguments) == ("streaming", False, None)
+    assert (call.partial_arguments, call.arguments_text) == (fed, '{"x":1}')
+    assert call.partial_arguments is not fed
+    stream.feed(event(called(args={"y": 2})))
+    assert stream.completion.calls == [call]
+    assert (call.status, call.partial_arguments) == ("streaming", {"x": 1, "y": 2})
+    stream.feed(STOP)
+    assert (call.status, call.executable, call.arguments) == ("complete", True, {"x": 1, "y": 2})
+    stream.close()
+    for copied in (copy.copy(call), copy.deepcopy(call), pickle.loads(pickle.dumps(call))):
+        assert copied.to_dict() == call.to_dict()
+
+
+def test_ids_that_are_made_differ_within_a_stream_and_between_streams() -> None:
+    streams = [run("gemini", [event(*[called("f", {})] * 300), STOP]) for _ in range(2)]
+    made = [call.id for done in streams for call in done.calls]
+    assert len(set(made)) == 600
+    assert all(re.fullmatch(r"call_[0-9a-f]{20}_\d+", str(id)) for id in made)
 
 
 def test_arguments_that_are_no_object() -> None:

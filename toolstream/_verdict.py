@@ -17,7 +17,7 @@ from toolstream.completion import Status
 from toolstream.errors import LimitExceededError
 from toolstream.types import JsonValue
 
-__all__ = ["Verdict", "is_lossy", "judge", "judge_object", "new_parser", "says_nothing"]
+__all__ = ["Verdict", "is_lossy", "judge", "judge_object", "new_parser", "says_nothing", "suspicious"]
 
 _EXACT = {"fence": "args_fenced", "lone_surrogate": "surrogate_lone"}  # repairs that have a code of their own
 
@@ -98,7 +98,7 @@ def judge(
     defects += _repaired(found)
     if noise is not None:
         defects.append(("args_trailing", noise, ""))
-    defects += [(code, None if encoded else offset, detail) for code, offset, detail in _suspicious(text)]
+    defects += [(code, None if encoded else offset, detail) for code, offset, detail in suspicious(text)]
     if strict and (found or encoded or noise is not None):
         return Verdict("invalid", None, [value], defects)
     return Verdict("complete", value, [], defects)
@@ -106,7 +106,7 @@ def judge(
 
 def judge_object(value: dict[str, JsonValue], text: str) -> Verdict:
     """The verdict on a text that is an object for certain."""
-    return _new(Verdict, ("complete", value, [], _suspicious(text)))
+    return _new(Verdict, ("complete", value, [], suspicious(text)))
 
 
 def _cut(text: str) -> Verdict:
@@ -152,7 +152,7 @@ def _repaired(repairs: dict[str, int | None]) -> list[tuple[str, int | None, str
     return defects
 
 
-def _suspicious(text: str) -> list[tuple[str, int | None, str]]:
+def suspicious(text: str) -> list[tuple[str, int | None, str]]:
     """What is valid JSON, and most likely not what was meant, or hard to store."""
     if "\\" not in text and "\0" not in text:
         return []

@@ -34,7 +34,7 @@ from toolstream._rules import BLANK, is_blank
 from toolstream._tail import Tail, begins_value
 from toolstream._text import TextBuffer, join_halves
 from toolstream._values import begins, dump, extends, plain_text, same_value
-from toolstream._verdict import is_lossy, judge, judge_object, new_parser
+from toolstream._verdict import is_lossy, judge, judge_object, new_parser, suspicious
 from toolstream.completion import CLIENT_KINDS, Completion, Status, ToolCall, WholeCall
 from toolstream.defects import DEFECTS, LOST
 from toolstream.errors import LimitExceededError
@@ -71,10 +71,6 @@ _new = object.__new__  # and setting the fields takes two thirds of the time tha
 _new_tuple = tuple.__new__  # a third of it
 _placeholder = re.compile(r"[ \t\n\r]*\{[ \t\n\r]*\}[ \t\n\r]*").fullmatch
 _more_placeholders = re.compile(r"(?:\{[ \t\n\r]*\}[ \t\n\r]*)+(?=\{)").match
-
-
-def _new_id() -> str:
-    return "call_" + os.urandom(12).hex()
 
 
 def _as_it_is(part: Any) -> Any:
@@ -140,7 +136,7 @@ class Assembler:
     pending_scalars: Literal["show", "withhold"] = "withhold"
     """When a number or literal shows (rule 12); a provider whose numbers are never cut sets it to `show`."""
 
-    default_id: Callable[[], str]
+    default_id: Callable[[], str] | None = None
     """Makes ids where the host gave no `new_id`; a provider whose ids have a form of their own sets it."""
 
     exact: Callable[[Any], Any]
@@ -165,12 +161,12 @@ class Assembler:
     ) -> None:
         self.completion = Completion()
         self.piece = self.kept = 0
-        self.default_id = _new_id
         self.exact = _as_it_is
         self._strict = strict
         self._changes = changes
         self._limits = limits or _NO_LIMITS
         self._host_id = new_id
+        self._id_stem = ""  # of the ids that are made here, once one is
         self._bytes = 0  # of arguments, counted only if they are limited
         self._guarded = changes or self._limits.max_argument_bytes is not None
         self._unlimited = not self._guarded and self._limits.max_calls is None and self._limits.max_depth != 0
@@ -407,6 +403,8 @@ class Assembler:
 
         `normal`: it is this protocol's form, so `args_object` is not reported. The text is the object's JSON.
         """
+        if isinstance(call, WholeCall) and call.status == "streaming":
+            self._unfold(call)
         if not normal and call.status == "streaming":
             self.defect("args_object", call)
         if call.status != "streaming" or call._free_text:
@@ -453,46 +451,64 @@ class Assembler:
         self._finish_value(call)
         return True
 
-    def whole_call(self, value: Any, id: Any, name: Any, index: Any) -> ToolCall | None:
-        """The short way for a call that comes whole in one event, where there is nothing to report: what `open`,
-        `whole` and `end` would do, without the steps between. `None`: nothing was done, take them."""
-        if type(id) is not str or type(name) is not str or id in ABSENT or name in ABSENT:
+    def whole_call(self, value: Any, id: Any, name: Any, index: Any = None, choice: int = 0) -> WholeCall | None:
+        """The short way for a call that comes whole in one event, and that there is nothing to report about but an id
+        that was not sent: what `open` and `whole` would do, without the steps between. `None`: nothing was done, take
+        them."""
+        if type(name) is not str or name in ABSENT or not (index is None or type(index) is int):
             return None
-        home = self._homes.get(0) or self._home(0)
+        home = self._homes.get(choice) or self._home(choice)
         ids = home.ids
-        if id in ids or home.finished or not self._unlimited or not (type(index) is int or index is None):
+        if id is not None and (type(id) is not str or id in ids or id in ABSENT):
+            return None
+        if home.finished or not self._unlimited:
             return None
         text = plain_text(value)
-        if text is None or "\\" in text:
+        if text is None or ("\\" in text and suspicious(text)):
             return None
-        ids.add(id)
-        completion = self.completion
-        completion._must_answer = True
-        calls = completion.calls
         call: WholeCall = WholeCall()
+        call._sent_id = id
+        if id is None:
+            id = self._made_id(ids)
+        ids.add(id)
         call.id = id
         call.provider_id = None
         call.name = name
         call.kind = "function"
         call.index = index
-        call.choice = 0
-        call.position = len(calls)
-        call.status = "complete"
-        call.executable = True
-        call.arguments = call.partial_arguments = value.copy()
+        call.choice = choice
+        call.status = "streaming"
+        call.executable = False
+        call.arguments = None
         call.recovered = []
         call.extras = {}
-        call.arguments_text = text
+        call._text = text
+        call._live = value.copy()
+        call._fast = None
+        completion = self.completion
+        completion._must_answer = True
+        calls = completion.calls
+        call.position = len(calls)
         calls.append(call)
         start: ToolCallStart = _new(ToolCallStart)
         delta: ToolCallDelta = _new(ToolCallDelta)
-        end: ToolCallEnd = _new(ToolCallEnd)
-        start.call = delta.call = end.call = call
+        start.call = delta.call = call
         delta.text = text
         delta.restart = False
         delta.changes = None
-        self.events += (start, delta, end)
+        self.events += (start, delta)
         return call
+
+    def _unfold(self, call: WholeCall) -> None:
+        """More comes for a call that came whole: from now on it is like any other."""
+        id, sent_id, name, extras, text, value = call.id, call._sent_id, call.name, call.extras, call._text, call._live
+        call.__class__ = ToolCall  # type: ignore[assignment]
+        ToolCall.__init__(call, call.position, call.choice, call.index, call.kind, False)
+        call.id, call._sent_id, call.name, call.extras = id, sent_id, name, extras
+        call._home = self._homes[call.choice]
+        call._buffer.append(text)
+        call._object = call._live = value
+        call._started = call._finished = True
 
     def _read_object(self, call: ToolCall) -> None:
         """More comes for a call whose arguments came whole: now its text has to be read."""
@@ -650,12 +666,7 @@ class Assembler:
             if sent is not None:
                 self.defect("id_duplicate", call)
                 call.provider_id = sent
-            made = (self._host_id or self.default_id)()
-            call.id = made
-            number = len(ids)
-            while call.id in ids:
-                number += 1
-                call.id = f"{made}-{number}"
+            call.id = self._made_id(ids)
         ids.add(call.id)
         call._started = True
         self.events.append(ToolCallStart(call))
@@ -664,6 +675,22 @@ class Assembler:
         call._held = None
         if call._parser is not None:
             self._resume(call)
+
+    def _made_id(self, ids: set[str | None]) -> str:
+        """An id that none of the others is."""
+        make = self._host_id or self.default_id
+        number = len(ids)
+        if make is not None:
+            made = make()
+        else:
+            if not self._id_stem:  # once for the stream: random numbers of the system take time
+                self._id_stem = f"call_{os.urandom(10).hex()}_"
+            made = f"{self._id_stem}{number}"
+        id = made
+        while id in ids:
+            number += 1
+            id = f"{made}-{number}"
+        return id
 
     def _resume(self, call: ToolCall) -> None:
         """Let fragments take the short way, if nothing about the call is out of the ordinary."""
@@ -690,6 +717,8 @@ class Assembler:
         if call.status != "streaming":
             self.defect("orphan_delta")
             return
+        if isinstance(call, WholeCall):
+            self._unfold(call)
         if call._home.finished:
             self._late(call)
         if call in self._halves or text[-1:] >= "\ud800":
@@ -952,6 +981,16 @@ class Assembler:
         ending once."""
         if call.status != "streaming":
             return
+        if type(call) is WholeCall:
+            if call._sent_id is None:
+                self.defect("id_missing", call)
+            call.arguments = call._live
+            call.status = "complete"
+            call.executable = True
+            end: ToolCallEnd = _new(ToolCallEnd)
+            end.call = call
+            self.events.append(end)
+            return
         half = self._halves.pop(call, None) if self._halves else None
         if half is not None:
             self._accept(call, half, False)
@@ -1093,7 +1132,8 @@ class Assembler:
         if isinstance(usage, dict):
             if None in usage.values():
                 usage = {key: value for key, value in usage.items() if value is not None}
-            self.completion.usage = {**(self.completion.usage or {}), **usage}
+            known = self.completion.usage
+            self.completion.usage = usage.copy() if known is None else known | usage
 
     def error(self, error: object) -> None:
         """The provider's error event (`stream_error`): a dict, or a text, which becomes `{"message": text}`.
@@ -1132,12 +1172,16 @@ class Assembler:
             completion._lost = True
         kept = self._limits.max_defects
         if kept is None or len(completion.defects) < kept:
-            severity, sentence = DEFECTS[code]
-            about = "" if call is None else f"call {position} ({call.name or 'no name yet'}): "
-            message = f"{about}{sentence} {detail}" if detail else about + sentence
+            severity, message = DEFECTS[code]
+            if call is not None:
+                message = f"call {position} ({call.name or 'no name yet'}): {message}"
+            if detail:
+                message += f" {detail}"
             defect = _new_tuple(Defect, (code, severity, position, offset, self.piece, message))
             completion.defects.append(defect)
-            self.events.append(DefectFound(defect))
+            found: DefectFound = _new(DefectFound)
+            found.defect = defect
+            self.events.append(found)
 
     def lose(self) -> None:
         """Something of the stream was lost, beyond what a defect says: a call without text is not whole for certain."""

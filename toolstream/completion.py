@@ -59,6 +59,7 @@ class ToolCall:
         "_parser",
         "_sent_id",
         "_started",
+        "_text",
         "arguments",
         "choice",
         "executable",
@@ -159,14 +160,18 @@ class ToolCall:
 
 
 class WholeCall(ToolCall):
-    """A call that came whole and was complete at once: it has nothing of what only a call under way needs."""
+    """A call that came whole: it has nothing of what is only needed while text comes, and the assembler sets what it
+    has, which is faster. Where more does come it becomes a `ToolCall`."""
 
-    __slots__ = ("arguments_text", "partial_arguments")
-    __init__ = object.__init__  # the assembler sets the fields, which is faster
+    __slots__ = ()
+    __init__ = object.__init__
 
-    arguments_text: str
-    partial_arguments: dict[str, JsonValue]
+    _text: str
     input = None
+
+    @property
+    def arguments_text(self) -> str:
+        return self._text
 
 
 class Completion:

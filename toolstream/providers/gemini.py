@@ -72,19 +72,8 @@ class _Candidate:
         self.choice = choice
         self.call: ToolCall | None = None
         self.writer: PathWriter | None = None  # of a call whose arguments are streamed
-        self.parts: list[_Part] = []
-
-
-class _Part:
-    """A part as sent; text goes on in `pieces`, and a call stands for its own `functionCall`."""
-
-    __slots__ = ("call", "fields", "has_id", "pieces")
-
-    def __init__(self, fields: dict[str, Any], call: ToolCall | None = None, has_id: bool = False) -> None:
-        self.fields = fields
-        self.call = call
-        self.has_id = has_id
-        self.pieces: list[str] = []
+        self.parts: list[tuple[dict[str, Any], ToolCall | list[str] | None]] = []
+        """Each part as it was sent, with the call that stands for its `functionCall`, or the pieces of its text."""
 
 
 class Gemini:
@@ -103,9 +92,8 @@ class Gemini:
 
     def feed(self, event: dict[str, Any]) -> None:
         """One response; unknown fields and parts are ignored."""
-        error = event.get("error")
-        if error:
-            self._assembler.error(error)
+        if event.get("error"):
+            self._assembler.error(event["error"])
         candidates = event.get("candidates")
         for candidate in candidates if isinstance(candidates, list) else ():
             if isinstance(candidate, dict):
@@ -133,14 +121,21 @@ class Gemini:
         candidate = self._candidates.get(choice)
         if candidate is None:
             candidate = self._candidates[choice] = _Candidate(choice)
-        content = fields.get("content")
-        parts = content.get("parts") if isinstance(content, dict) else None
-        for part in parts if isinstance(parts, list) else ():
+        try:
+            parts = fields["content"]["parts"]
+        except (KeyError, TypeError):
+            parts = None
+        for part in parts if type(parts) is list else ():
             if not isinstance(part, dict):
                 part = plain(part)  # an SDK's object inside of dicts
-            if isinstance(part, dict):
+                if not isinstance(part, dict):
+                    continue
+            function_call = part.get("functionCall")
+            if type(function_call) is dict:
+                self._function_call(candidate, function_call, part)
+            else:
                 self._part(candidate, part)
-        word = _field(fields, "finishReason", "finish_reason")
+        word = fields.get("finishReason") or fields.get("finish_reason")
         if isinstance(word, str) and word:
             meaning = _MEANINGS.get(word)
             self._settle(candidate, cut=meaning is not None)
@@ -170,7 +165,7 @@ class Gemini:
             if tool_call.get("args") is not None:
                 self._assembler.whole(call, tool_call["args"])
             self._assembler.end(call)
-        candidate.parts.append(_Part(self._assembler.exact(part)))
+        candidate.parts.append((self._assembler.exact(part), None))
 
     def _text(self, candidate: _Candidate, text: str, part: dict[str, Any]) -> None:
         thought = part.get("thought") is True
@@ -178,50 +173,67 @@ class Gemini:
             self._assembler.reasoning(text, candidate.choice)
         else:
             self._assembler.text(text, candidate.choice)
-        last = candidate.parts[-1] if candidate.parts else None
-        signed = (
-            part.get("thoughtSignature") is not None
-        )  # a signature belongs to its own part: that is never joined with others
+        last, pieces = candidate.parts[-1] if candidate.parts else ({}, None)
+        signed = part.get("thoughtSignature") is not None  # which belongs to its own part: that stays apart
         if (
-            last is not None
-            and last.pieces
+            type(pieces) is list
             and not signed
-            and last.fields.get("thoughtSignature") is None
-            and (last.fields.get("thought") is True) == thought
+            and last.get("thoughtSignature") is None
+            and (last.get("thought") is True) == thought
         ):
-            last.pieces.append(text)
+            pieces.append(text)
         elif text or signed:
-            new = _Part(part)
-            new.pieces.append(text)
-            candidate.parts.append(new)
+            candidate.parts.append((part, [text]))
 
     def _function_call(self, candidate: _Candidate, fields: dict[str, Any], part: dict[str, Any]) -> None:
-        name, args = fields.get("name"), fields.get("args")
-        partial, more = fields.get("partialArgs"), fields.get("willContinue") is True
-        if name:
+        """A call begins where there is a name; else there is more of the one under way."""
+        name = fields.get("name")
+        if not name:
+            if candidate.call is not None and "thoughtSignature" in part:
+                self._sign(candidate.call, part)
+            self._more(candidate, fields, named=False)
+            return
+        call = candidate.call
+        if candidate.writer is not None:
             self._settle(candidate, cut=False)
-            id_ = fields.get("id")
-            candidate.call = self._assembler.open(None, id=id_, name=name, choice=candidate.choice)
-            if more:
+        elif call is not None:
+            self._assembler.end(call)
+        is_streamed = "willContinue" in fields or "partialArgs" in fields
+        id, choice = fields.get("id"), candidate.choice
+        call = None if is_streamed else self._assembler.whole_call(fields.get("args"), id, name, None, choice)
+        is_whole = call is not None
+        if call is None:
+            call = self._assembler.open(None, id=id, name=name, choice=choice)
+        candidate.call = call
+        candidate.parts.append((part, call))
+        if "thoughtSignature" in part:
+            self._sign(call, part)
+        if not is_whole:
+            if fields.get("willContinue") is True:
                 candidate.writer = PathWriter()
-            candidate.parts.append(_Part(part, candidate.call, bool(id_)))
+            self._more(candidate, fields, named=True)
+
+    def _sign(self, call: ToolCall, part: dict[str, Any]) -> None:
+        self._assembler.extras(call, {"thoughtSignature": _without_bytes(part["thoughtSignature"])})
+
+    def _more(self, candidate: _Candidate, fields: dict[str, Any], *, named: bool) -> None:
+        """Arguments of the call under way. `named`: in the part that it began with."""
+        args, partial, more = fields.get("args"), fields.get("partialArgs"), fields.get("willContinue") is True
         call = candidate.call
         if call is None:
             if args or partial:
                 self._assembler.defect("orphan_delta")
             return
-        if "thoughtSignature" in part:
-            self._assembler.extras(call, {"thoughtSignature": _without_bytes(part["thoughtSignature"])})
         if isinstance(partial, list) and partial:
             self._partial(candidate, call, partial)
         if args is not None:
-            self._args(candidate, call, args, named=bool(name))
+            self._args(candidate, call, args, named=named)
         writer = candidate.writer
         if more:
             return
         if writer is not None and (writer.waiting == 0 or not (args or partial)):
             self._finish_streamed(candidate, call, writer)
-        elif writer is None and not name and not args:
+        elif writer is None and not named and not args:
             self._settle(candidate, cut=False)
 
     def _args(self, candidate: _Candidate, call: ToolCall, args: object, *, named: bool) -> None:
@@ -314,20 +326,20 @@ class Gemini:
         """The candidate's content, part by part as sent, with all signatures, and ids where calls came with them."""
         candidate = self._candidates.get(choice)
         parts = candidate.parts if candidate is not None else []
-        return {"role": "model", "parts": [_request_part(part) for part in parts]}
+        return {"role": "model", "parts": [_request_part(*part) for part in parts]}
 
 
-def _request_part(part: _Part) -> dict[str, Any]:
-    call = part.call
-    if call is None:
-        out = {name: _without_bytes(value) for name, value in part.fields.items()}
-        if part.pieces:
-            out["text"] = whole_text("".join(part.pieces))
+def _request_part(fields: dict[str, Any], content: ToolCall | list[str] | None) -> dict[str, Any]:
+    if content is None or isinstance(content, list):
+        out = {name: _without_bytes(value) for name, value in fields.items()}
+        if content:
+            out["text"] = whole_text("".join(content))
         return out
+    call = content
     function_call = {"name": call.name, "args": object_arguments(call)}
-    if part.has_id:
+    if fields["functionCall"].get("id"):
         function_call["id"] = call.id
-    return {**part.fields, "functionCall": function_call, **call.extras}
+    return {**fields, "functionCall": function_call, **call.extras}
 
 
 def _without_bytes(value: Any) -> Any:

@@ -63,11 +63,10 @@ class Ollama:
                 except KeyError:
                     id, name, arguments = entry.get("id"), function.get("name"), function.get("arguments")
                 index = function["index"] if "index" in function else entry.get("index")
-                call = self.assembler.whole_call(arguments, id, name, index)
-                if call is None:
-                    call = self._call(arguments, id, name, index)
-                elif len(entry) == 2:
-                    continue  # an id and a function
+                call = self.assembler.whole_call(arguments, id, name, index) or self._call(arguments, id, name, index)
+                self.assembler.end(call)
+                if id is not None and len(entry) == 2:
+                    continue  # that and the function
                 if not _NOT_EXTRA.issuperset(entry):
                     fields = self.assembler.exact(plain(entry)).items()
                     self.assembler.extras(call, {field: value for field, value in fields if field not in _NOT_EXTRA})
@@ -84,7 +83,6 @@ class Ollama:
             self.assembler.append(call, arguments)
         elif arguments is not None:
             self.assembler.whole(call, plain(arguments))
-        self.assembler.end(call)
         return call
 
     def message(self, choice: int = 0) -> dict[str, Any]:
