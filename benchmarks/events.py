@@ -264,7 +264,12 @@ def recorded(path: Path) -> list[bytes]:
             out.append(data[at : at + size])
             at += size
         return out
-    return [data]
+    out, at = [], 0
+    for element in elements(data.decode()):  # each with the comma before it, the last one with what ends the array
+        end = data.index(element.encode(), at) + len(element.encode())
+        out.append(data[at:end])
+        at = end
+    return [*out[:-1], out[-1] + data[at:]]
 
 
 # ------------------------------------------------------------------------------------------------------- measurements

@@ -207,6 +207,7 @@ WHOLE = {"q": "x", "n": 1, "yes": True, "none": None}
     + [[called("f", WHOLE, id="x"), called("g", WHOLE, id=id)] for id in ("x", "y", None)]
     + [[called(name, WHOLE)] for name in ("null", 7)]
     + [[called("f", WHOLE), called(args=more)] for more in ({}, WHOLE, {"q": "xy"}, {"q": 1}, {"z": 1}, "{}", " ", [1])]
+    + [[called("f", WHOLE, id="x"), called(args={"z": 1})]]
     + [[called("f", WHOLE), called(), called(args={"z": 1})], [called("f", WHOLE), {"text": "so"}, called("g", WHOLE)]]
     + [[called("f", WHOLE), partial(string("$.z", "x"))], [called("f", WHOLE, willContinue=True), called()]]
     + [[{**called("f", WHOLE), "thoughtSignature": "YQ=="}, {**called(args={"z": 1}), "thoughtSignature": "Yg=="}]]
