@@ -106,7 +106,6 @@ class ToolCallStream:
     ) -> None:
         _check_options(strict, changes, limits, new_id)
         assembler = self._assembler = Assembler(strict, changes, limits, new_id)
-        assembler.piece = assembler.kept = -1
         self._completion = assembler.completion
         self._max_pieces = None if limits is None else limits.max_pieces
         self._closed = False
@@ -217,13 +216,14 @@ class ToolCallStream:
             return []
         self._closed = True
         self._ready = False
-        self._assembler.piece += 1
+        assembler = self._assembler
+        assembler.piece += 1
         if self._error is None:
             self._flush()
         if self._provider is not None:
             self._provider.close()
-        events = self._assembler.close()
-        self._assembler.release()
+        events = assembler.close()
+        assembler.release()
         self._source.clear()
         return events
 
@@ -239,7 +239,9 @@ class ToolCallStream:
             raise LimitExceededError(f"more than max_pieces={self._max_pieces} pieces")
         self._assembler.piece = number
         self._ready = self._provider is not None and self._max_pieces is None and not self._objects
-        if isinstance(piece, dict):
+        if type(piece) is bytes:
+            self._bytes(piece, True)
+        elif isinstance(piece, dict):
             self._ready = self._ready and any(isinstance(value, (dict, list)) for value in piece.values())
             if not self._look_inside(piece):
                 self._event(piece)
@@ -287,15 +289,23 @@ class ToolCallStream:
                 self._head = data
                 return
             decoder = self._set_framing(framing)
-        texts = self._texts
-        if texts is not None and texts.envelope is not NO_ENVELOPE and data in _ENDS and self._framing == "sse":
-            self._end_mark()
-        else:
-            payload = texts.payload(data) if short and texts is not None else None
-            if payload is None or not self._json(payload, None):
+        if not (short and self._short_way(data)):
+            texts = self._texts
+            if texts is not None and texts.envelope is not NO_ENVELOPE and data in _ENDS and self._framing == "sse":
+                self._end_mark()
+            else:
                 self._messages(decoder, decoder.feed(data))
         if self._provider is None and self._size > RECOGNITION_BYTES:
             self._use(recognise_last(self._events(), self._framing, self._size))
+
+    def _short_way(self, data: bytes) -> bool:
+        """The decoder's short way: whether `data` was one whole message, and could be read."""
+        texts, frames = self._texts, self._frames
+        if texts is not None:
+            payload = texts.payload(data)
+            return payload is not None and self._json(payload, None)
+        found = None if frames is None else frames.event(data)
+        return found is not None and self._frame_json(found[0], found[1])
 
     def _set_framing(self, framing: Framing) -> Decoder:
         self._head = b""
@@ -524,12 +534,12 @@ class ToolCallStream:
 
     def _use(self, protocol: type[Provider]) -> None:
         provider = self._provider = protocol(self._assembler)
-        self.completion._provider = provider.message
+        self._completion._provider = provider.message
         if not provider.exact_numbers:
             self._loads, self._strict_loads = loads, strict_loads()
             self._assembler.exact = self._source.exact
-        self.unread.clear()
         if self._pending:
+            self.unread.clear()
             pending, self._pending = self._pending, []
             for event in pending:
                 if event is None:
@@ -650,9 +660,10 @@ async def aassemble(pieces: AsyncIterable[Any], provider: str | None = None, **o
 
 def _check_options(strict: object, changes: object, limits: object, new_id: object) -> None:
     """Refuse options of a stream that are of another type."""
-    for name, flag in (("strict", strict), ("changes", changes)):
-        if type(flag) is not bool:
-            raise TypeError(f"{name} must be True or False, not {type(flag).__name__}")
+    if type(strict) is not bool:
+        raise TypeError(f"strict must be True or False, not {type(strict).__name__}")
+    if type(changes) is not bool:
+        raise TypeError(f"changes must be True or False, not {type(changes).__name__}")
     if limits is not None and not isinstance(limits, Limits):
         raise TypeError(f"limits must be Limits or None, not {type(limits).__name__}")
     if new_id is not None and not callable(new_id):

@@ -236,8 +236,10 @@ _ANTHROPIC = frozenset(f"{what}_{when}" for what in ("message", "content_block")
 _COHERE = frozenset(
     f"{what}-{when}" for what in ("message", "content", "tool-call", "citation") for when in ("start", "delta", "end")
 ) | {"tool-plan-delta"}
-_GEMINI = ("candidates", "promptFeedback", "usageMetadata", "prompt_feedback", "usage_metadata")  # also Python's names
-_BEDROCK = ("messageStart", "contentBlockStart", "contentBlockDelta", "contentBlockStop", "messageStop")
+_GEMINI = frozenset(  # also Python's names
+    ("candidates", "promptFeedback", "usageMetadata", "prompt_feedback", "usage_metadata")
+)
+_BEDROCK = frozenset(("messageStart", "contentBlockStart", "contentBlockDelta", "contentBlockStop", "messageStop"))
 
 
 def _built_in_name(event: dict[str, Any]) -> str | None:
@@ -258,11 +260,11 @@ def _built_in_name(event: dict[str, Any]) -> str | None:
     kind = event.get("event_type")
     if isinstance(kind, str) and kind.startswith(("interaction.", "step.", "content.")):
         return "gemini-interactions"
-    if any(name in event for name in _GEMINI):
+    if not _GEMINI.isdisjoint(event):
         return "gemini"
     if "done" in event and "message" in event:
         return "ollama"
-    if any(name in event for name in _BEDROCK):
+    if not _BEDROCK.isdisjoint(event):
         return "bedrock-converse"
     return None
 

@@ -40,7 +40,7 @@ _string = re.compile(r'"[^"\\\n]*(?:\\.[^"\\\n]*)*"?(\s*:)?')  # nothing of it i
 
 def size_limit(max_size: int) -> int:
     """The `max_size` that a decoder was given; an error if it is none."""
-    if not isinstance(max_size, int) or isinstance(max_size, bool):
+    if type(max_size) is not int and (not isinstance(max_size, int) or isinstance(max_size, bool)):
         raise TypeError(f"max_size must be an int, not {type(max_size).__name__}")
     if max_size < 0:
         raise ValueError(f"max_size must be at least 0, not {max_size}")
@@ -79,10 +79,10 @@ class TextFraming(Utf8Framing):
     _end: ClassVar[bytes]  # of a message
     _message: ClassVar[str]  # what one is called
 
-    def __init__(self, max_size: int) -> None:
+    def __init__(self, *, max_size: int = MAX_SIZE) -> None:
         Utf8Framing.__init__(self)
         self._max_size = size_limit(max_size)
-        self._short = min(max_size, SHORT)
+        self._short = max_size if max_size < SHORT else SHORT
         self._pending = bytearray()  # the message under way
         self._started = False  # something was decoded: no byte order mark can come any more
         self._error: LimitExceededError | None = None

@@ -83,7 +83,7 @@ class AwsEventStreamDecoder:
         self._max_size = min(size_limit(max_size), 1 << 25)
         self._buffer = bytearray()
         self._needed = _START  # bytes that the buffer must have before more can be said of it
-        self._short = 0  # the bytes of a frame that may take the short way: any, if nothing waits and nothing is lost
+        self._short = self._max_size  # bytes of a frame that may take the short way; 0: something waits or is lost
         self._lost = False  # searching for a sound prelude
         self._error: LimitExceededError | None = None
         self.unterminated = False

@@ -15,7 +15,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from contextlib import suppress
-from typing import Any
+from typing import Any, Final
 
 __all__ = ["JsonSource", "exact_loads", "exact_value", "loads", "strict_loads"]
 
@@ -91,6 +91,9 @@ _LONG = b"0" * 19  # in 64 bits there is room for all integers that are shorter
 _DIGITS = bytes.maketrans(b"123456789", b"000000000")  # eight times as fast as to search with `re`
 
 
+_NOTHING: Final[dict[int, Any]] = {}  # is never added to
+
+
 class JsonSource:
     """The message being read, and the text that it was read from; who reads messages sets both."""
 
@@ -100,7 +103,7 @@ class JsonSource:
         self.text: str | bytes = ""
         self.value: Any = None
         self._of: Any = None  # the message that `_exact` is about
-        self._exact: dict[int, Any] = {}  # id of an object or list in it -> the same with integers exact
+        self._exact = _NOTHING  # id of an object or list in it -> the same with integers exact
 
     def exact(self, part: Any) -> Any:
         """An object or list of the message with its integers exact; anything else as it is.
@@ -110,7 +113,7 @@ class JsonSource:
         """
         if self._of is not self.value:
             self._of = self.value
-            self._exact = {}
+            self._exact = _NOTHING
             text = self.text.encode(errors="replace") if isinstance(self.text, str) else self.text
             if _LONG in text.translate(_DIGITS):
                 with suppress(ValueError):  # some are nested too deeply for one reader and not for the other
@@ -119,7 +122,7 @@ class JsonSource:
 
     def clear(self) -> None:
         """Let the message go."""
-        self.text, self.value, self._of, self._exact = "", None, None, {}
+        self.text, self.value, self._of, self._exact = "", None, None, _NOTHING
 
 
 def _pairs(value: Any, exact: Any) -> dict[int, Any]:

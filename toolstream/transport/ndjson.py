@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from toolstream.transport._text import MAX_SIZE, NO_ENVELOPE, Envelope, TextFraming, whole_characters
+from toolstream.transport._text import NO_ENVELOPE, Envelope, TextFraming, whole_characters
 
 __all__ = ["NdjsonDecoder"]
 
@@ -34,9 +34,6 @@ class NdjsonDecoder(TextFraming):
 
     _end: ClassVar[bytes] = b"\n"
     _message: ClassVar[str] = "a line"
-
-    def __init__(self, *, max_size: int = MAX_SIZE) -> None:
-        TextFraming.__init__(self, max_size)
 
     def payload(self, data: bytes) -> bytes | None:
         """The only line in `data`, as bytes that may be no UTF-8, where that is all there is to read and begins like an

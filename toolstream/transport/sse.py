@@ -58,7 +58,7 @@ class SseDecoder(TextFraming):
     _message: ClassVar[str] = "an event"
 
     def __init__(self, *, max_size: int = MAX_SIZE) -> None:
-        TextFraming.__init__(self, max_size)
+        TextFraming.__init__(self, max_size=max_size)
         self._after_cr = False  # the last byte was a CR: an LF now belongs to it; what is pending has LF alone
         self._calm = True  # nothing is pending, and the above does not matter: a short way may be taken
 
