@@ -129,14 +129,41 @@ class Assembler:
     `new_id`: makes ids for calls that have none.
     """
 
-    call_word: bool = True
+    __slots__ = (
+        "_bytes",
+        "_changes",
+        "_closed",
+        "_end_mark",
+        "_guarded",
+        "_halves",
+        "_homes",
+        "_host_id",
+        "_id_stem",
+        "_keys",
+        "_limits",
+        "_reported",
+        "_strict",
+        "_unlimited",
+        "_words",
+        "call_word",
+        "completion",
+        "default_id",
+        "events",
+        "exact",
+        "kept",
+        "pending_scalars",
+        "piece",
+        "slots",
+    )
+
+    call_word: bool
     """Does the protocol have a finish word for calls? A provider without one sets it to false (no
     `finish_mismatch`)."""
 
-    pending_scalars: Literal["show", "withhold"] = "withhold"
+    pending_scalars: Literal["show", "withhold"]
     """When a number or literal shows (rule 12); a provider whose numbers are never cut sets it to `show`."""
 
-    default_id: Callable[[], str] | None = None
+    default_id: Callable[[], str] | None
     """Makes ids where the host gave no `new_id`; a provider whose ids have a form of their own sets it."""
 
     exact: Callable[[Any], Any]
@@ -147,7 +174,7 @@ class Assembler:
     completion: Completion
 
     piece: int
-    """The number of the piece being fed: defects carry it."""
+    """The number of the piece being fed: defects carry it. -1 before the first."""
 
     kept: int
     """The number of the last piece with text that no event has carried yet."""
@@ -159,17 +186,23 @@ class Assembler:
         limits: Limits | None = None,
         new_id: Callable[[], str] | None = None,
     ) -> None:
+        if limits is None:
+            limits = _NO_LIMITS
+        guarded = changes or limits.max_argument_bytes is not None
         self.completion = Completion()
-        self.piece = self.kept = 0
+        self.piece = self.kept = -1
+        self.call_word = True
+        self.pending_scalars = "withhold"
+        self.default_id = None
         self.exact = _as_it_is
         self._strict = strict
         self._changes = changes
-        self._limits = limits or _NO_LIMITS
+        self._limits = limits
         self._host_id = new_id
         self._id_stem = ""  # of the ids that are made here, once one is
         self._bytes = 0  # of arguments, counted only if they are limited
-        self._guarded = changes or self._limits.max_argument_bytes is not None
-        self._unlimited = not self._guarded and self._limits.max_calls is None and self._limits.max_depth != 0
+        self._guarded = guarded
+        self._unlimited = not guarded and limits.max_calls is None and limits.max_depth != 0
         self.events: list[Event] = []
         """Those since the last `take`."""
         self._homes: dict[int, _Home] = {}
@@ -1220,8 +1253,10 @@ class Assembler:
             else:
                 completion._reasoning[choice].append(half)
                 self.events.append(ReasoningDelta(half, choice))
-        self._report_numbers()
-        self._report_finish()
+        if self.slots:
+            self._report_numbers()
+        if self._words:
+            self._report_finish()
         self.events.append(StreamEnd(completion))
         return self.take()
 
@@ -1245,7 +1280,7 @@ class Assembler:
 
     def _report_finish(self) -> None:
         completion = self.completion
-        if self._words and self.call_word:
+        if self.call_word:
             fits = completion._failed or not _CALL_WORDS.isdisjoint(self._words)
             promised = "tool_calls" in self._words
             if (completion._must_answer and not fits) or (promised and not completion.calls):

@@ -290,12 +290,14 @@ class Completion:
 class _ByChoice(dict[int, TextBuffer]):
     """A text for each choice, made when it is first asked for in brackets."""
 
-    _lowest: int | None = None
+    __slots__ = ("_lowest",)
+
+    _lowest: int  # once there is any
 
     def __missing__(self, choice: int) -> TextBuffer:
-        buffer = self[choice] = TextBuffer()
-        if self._lowest is None or choice < self._lowest:
+        if not self or choice < self._lowest:
             self._lowest = choice
+        buffer = self[choice] = TextBuffer()
         return buffer
 
     def length(self, choice: int) -> int:
@@ -305,7 +307,7 @@ class _ByChoice(dict[int, TextBuffer]):
 
     def read(self, choice: int | None = None) -> str:
         """Of that choice, or of the lowest one that has any."""
-        if choice is None:
+        if choice is None and self:
             choice = self._lowest
         buffer = None if choice is None else self.get(choice)
         return "" if buffer is None else buffer.read()
