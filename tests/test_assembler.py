@@ -837,18 +837,28 @@ def test_a_text_that_is_one_value_gives_the_same_or_nothing_wherever_it_is_cut()
 
 
 @pytest.mark.parametrize(
-    ("text", "code"), [(r'{"a":"\frac"}', "suspicious_escape"), ('{"a":"\\u0000"}', "nul_in_string")]
+    ("text", "code"),
+    [
+        (r'{"a":"\frac"}', "suspicious_escape"),
+        (r'{"a":[{"\beta":1}]}', "suspicious_escape"),
+        ('{"a":"\\u0000"}', "nul_in_string"),
+        ('{"a":"\\u0000","a":"x"}', "nul_in_string"),
+    ],
 )
-def test_valid_text_that_is_surely_not_meant_so(text, code):
+@pytest.mark.parametrize("more", ["", r"C:\\bin\\foo " * 40, r"\b1 " * 200])
+def test_valid_text_that_is_surely_not_meant_so(text, code, more):
+    at = text.index("\\")
+    text = f'{text[:-1]},"more":"{more}"}}'
     got, _ = one(text)
     assert got.arguments == json.loads(text)
     completion = done(call(0, "a", "f", text))
-    assert code in {d.code for d in completion.defects}
+    assert [d.offset for d in completion.defects if d.code == code] == [at]
 
 
 @pytest.mark.parametrize("text", [r'{"a":"C:\\bin\\foo"}', r'{"a":"\b1\f "}', r'{"a":"\\u0000"}'])
-def test_escapes_that_are_not_suspicious(text):
-    completion = done(call(0, "a", "f", text))
+@pytest.mark.parametrize("more", ["", r"C:\\bin\\foo " * 40, r"\b1 " * 200])
+def test_escapes_that_are_not_suspicious(text, more):
+    completion = done(call(0, "a", "f", f'{text[:-1]},"more":"{more}"}}'))
     assert completion.defects == []
 
 

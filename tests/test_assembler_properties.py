@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from protocol_helpers import check_events
 
 from toolstream import ToolCallStream
-from toolstream._values import dump, extends, plain_text, same_value
+from toolstream._values import dump, extends, plain_object, same_value
 from toolstream.assembler import Assembler
 
 scalars = (
@@ -247,12 +247,10 @@ def test_extends_is_what_growing_does(one, two, data):
 
 
 CHARACTERS = [{chr(i): chr(i), "n": i} for i in range(0x3000)] + [{chr(i): chr(i)} for i in range(0xD7F0, 0xE010)]
-flat = st.one_of(
-    st.dictionaries(
-        st.text(max_size=3),
-        st.one_of(st.text(max_size=5), st.integers(-(2**70), 2**70), st.booleans(), st.none()),
-        max_size=4,
-    ),
+scalars = st.one_of(st.text(max_size=5), st.integers(-(2**70), 2**70), st.floats(), st.booleans(), st.none())
+nested = st.recursive(scalars, lambda v: st.lists(v, max_size=3) | st.dictionaries(st.text(max_size=3), v, max_size=3))
+objects = st.one_of(
+    st.dictionaries(st.text(max_size=3), nested, max_size=4),
     st.sampled_from(
         [{"a": float("inf")}, {"a": 1.5}, {1: 2}, {"a": "\ud83d"}, {"a": "\f\b\0\\x"}, {"a": "x"}, [], "x"]
     ),
@@ -262,14 +260,31 @@ flat = st.one_of(
 def test_an_object_has_the_same_text_whoever_writes_it():
     pytest.importorskip("orjson")
     for value in CHARACTERS:
-        text = plain_text(value)
-        assert text == dump(value) or (text is None and "\ud800" <= next(iter(value)) <= "\udfff")
-    for other in ({1: 2}, {None: 1}, {"a": 1.5}, {"a": []}, {"a": 2**64}, {"a": "\ud83d"}, [], "x", None):
-        assert plain_text(other) is None
+        plain = plain_object(value, None)
+        assert plain == (dump(value), value) or (plain is None and "\ud800" <= next(iter(value)) <= "\udfff")
+    for other in ({1: 2}, {None: 1}, {"a": 2**64}, {"a": [2**64]}, {"a": "\ud83d"}, {"a": (1,)}, [], "x", None):
+        assert plain_object(other, None) is None
+    deep = {"a": [{"b": [[]]}]}
+    assert plain_object(deep, 5) == (dump(deep), deep)
+    assert plain_object(deep, 4) is None
+    loop = {}
+    loop["a"] = [loop] * 9
+    assert plain_object(loop, None) is None
+
+
+@given(st.floats() | st.floats(1e-5, 1e-3) | st.floats(1e14, 1e17))
+def test_a_float_has_the_same_text_whoever_writes_it(number):
+    pytest.importorskip("orjson")
+    plain = plain_object({"a": [number]}, None)
+    assert plain is None or (plain[0], repr(plain[1])) == (dump({"a": [number]}), repr({"a": [number]}))
+    if number == 0 or 1e-4 <= abs(number) < 1e15:
+        assert plain is not None
 
 
 @settings(max_examples=300, deadline=None)
-@given(st.lists(st.one_of(flat, st.text(' {}"a:1,x', min_size=1, max_size=6)), min_size=1, max_size=4), st.booleans())
+@given(
+    st.lists(st.one_of(objects, st.text(' {}"a:1,x', min_size=1, max_size=6)), min_size=1, max_size=4), st.booleans()
+)
 def test_objects_that_come_whole_are_what_their_text_says(parts, known):
     """The short way for them, which does not read their text, is the same to whoever looks."""
     pytest.importorskip("orjson")
@@ -290,6 +305,6 @@ def test_objects_that_come_whole_are_what_their_text_says(parts, known):
         return seen, json.dumps([event.to_dict() for event in events])
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("toolstream.assembler.plain_text", lambda value: None)
+        patch.setattr("toolstream.assembler.plain_object", lambda value, max_depth: None)
         careful = run()
     assert run() == careful

@@ -11,7 +11,7 @@ from typing import Any
 
 from toolstream.types import JsonValue
 
-__all__ = ["begins", "dump", "extends", "plain_text", "same_value"]
+__all__ = ["begins", "dump", "extends", "plain_object", "same_value"]
 
 
 def same_value(one: JsonValue, other: JsonValue) -> bool:
@@ -128,34 +128,60 @@ def _as_dump_has_it(token: re.Match[str]) -> str:
     return string if end else string[:-1]
 
 
-_FLAT = frozenset((str, int, bool, type(None)))  # floats are not written alike everywhere
-_fast: Any = None  # `orjson.dumps`, found when it is first needed: importing it loads much; False: it is not installed
+_FLAT = frozenset((str, int, bool, type(None)))
+_fast: Any = None  # `orjson`, found when it is first needed: importing it loads much; False: it is not installed
 
 
-def plain_text(value: object) -> str | None:
-    """What `dump` gives for an object of texts, whole numbers, `true`, `false` and `null`, where `orjson` is there to
-    write it: then the object is also what the text will be read as. `None`: ask `dump`, and read it.
+def plain_object(value: object, max_depth: int | None) -> tuple[str, dict[str, JsonValue]] | None:
+    """What `dump` gives for an object, and a copy of it, where `orjson` is there to write it and the text will be read
+    as the same object, no deeper than `max_depth`. `None`: ask `dump`, and read it.
 
     `orjson` refuses what would not come back the same: keys that are no text, halves of characters, long integers.
     """
     global _fast
     if type(value) is not dict:
         return None
+    is_flat = True
     for member in value.values():
         if type(member) not in _FLAT:
-            return None
+            is_flat = False
     if _fast is None:
         try:
-            from orjson import dumps as _fast
+            import orjson as _fast
         except ImportError:
             _fast = False
     if not _fast:
         return None
     try:
-        text: str = _fast(value).decode()
+        text: str = _fast.dumps(value).decode()
     except TypeError:
         return None
-    return text
+    if is_flat:
+        return text, value.copy()
+    return (text, _fast.loads(text)) if _is_plain(value, max_depth) else None
+
+
+def _is_plain(value: dict[str, Any], max_depth: int | None) -> bool:
+    """Whether `orjson`, which has written the object, wrote it as `dump` does."""
+    containers: list[Any] = [value]
+    depth = 0
+    while containers:
+        depth += 1
+        if max_depth is not None and depth > max_depth:
+            return False
+        inner: list[Any] = []
+        for container in containers:
+            for member in container.values() if type(container) is dict else container:
+                kind = type(member)
+                if kind is dict or kind is list:
+                    inner.append(member)
+                elif kind is float:
+                    if member and not 1e-4 <= abs(member) < 1e15:  # others are not written alike
+                        return False
+                elif kind not in _FLAT:
+                    return False
+        containers = inner
+    return True
 
 
 _NOTHING = object()

@@ -9,7 +9,7 @@ meant; it is only reported.
 from __future__ import annotations
 
 import re
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from toolstream._engine import StreamingJsonParser
 from toolstream._rules import BLANK, LOSSLESS, is_blank
@@ -17,10 +17,11 @@ from toolstream.completion import Status
 from toolstream.errors import LimitExceededError
 from toolstream.types import JsonValue
 
-__all__ = ["Verdict", "is_lossy", "judge", "judge_object", "new_parser", "says_nothing", "suspicious"]
+__all__ = ["Verdict", "is_lossy", "judge", "judge_object", "new_parser", "says_nothing", "suspicions"]
 
 _EXACT = {"fence": "args_fenced", "lone_surrogate": "surrogate_lone"}  # repairs that have a code of their own
 
+_FEW, _SHORT = 64, 512  # of members, of characters
 _new = tuple.__new__  # a third of the time that calling the class takes
 _escape = re.compile(r"\\(?:(u0000)|([bf])(?=[A-Za-z])|.)", re.DOTALL).finditer
 
@@ -59,7 +60,7 @@ def judge(
     """
     if parser.complete and parser.valid and not parser.repair_count and not parser.overflow_count:  # nothing to decide
         whole = parser.snapshot()
-        if type(whole) is dict:
+        if type(whole) is dict and not parser.duplicate_keys:
             return judge_object(whole, text)
     if says_nothing(text):
         code = "args_empty" if is_blank(text) else "args_null"
@@ -98,15 +99,38 @@ def judge(
     defects += _repaired(found)
     if noise is not None:
         defects.append(("args_trailing", noise, ""))
-    defects += [(code, None if encoded else offset, detail) for code, offset, detail in suspicious(text)]
+    defects += [(code, None if encoded else offset, detail) for code, offset, detail in _suspicious(text)]
     if strict and (found or encoded or noise is not None):
         return Verdict("invalid", None, [value], defects)
     return Verdict("complete", value, [], defects)
 
 
 def judge_object(value: dict[str, JsonValue], text: str) -> Verdict:
-    """The verdict on a text that is an object for certain."""
-    return _new(Verdict, ("complete", value, [], suspicious(text)))
+    """The verdict on a text that is this object for certain, every member of it."""
+    return _new(Verdict, ("complete", value, [], suspicions(value, text)))
+
+
+def suspicions(value: dict[str, JsonValue], text: str) -> list[tuple[str, int | None, str]]:
+    """What is suspicious about the text of an object. In few and long strings, as most calls have, the characters are
+    found ten times as fast as their escapes among those of ordinary code."""
+    if "\\" not in text and "\0" not in text:
+        return []
+    if len(text) < _SHORT:
+        return _suspicious(text)
+    containers: list[Any] = [value]
+    for container in containers:
+        if len(containers) > _FEW or len(container) > _FEW:
+            return _suspicious(text)
+        members = container
+        if type(container) is dict:
+            members = [*container, *container.values()]
+        for member in members:
+            kind = type(member)
+            if kind is dict or kind is list:
+                containers.append(member)
+            elif kind is str and ("\0" in member or "\b" in member or "\f" in member):
+                return _suspicious(text)
+    return []
 
 
 def _cut(text: str) -> Verdict:
@@ -152,7 +176,7 @@ def _repaired(repairs: dict[str, int | None]) -> list[tuple[str, int | None, str
     return defects
 
 
-def suspicious(text: str) -> list[tuple[str, int | None, str]]:
+def _suspicious(text: str) -> list[tuple[str, int | None, str]]:
     """What is valid JSON, and most likely not what was meant, or hard to store."""
     if "\\" not in text and "\0" not in text:
         return []

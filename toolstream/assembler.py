@@ -33,8 +33,8 @@ from toolstream._engine import StreamingJsonParser
 from toolstream._rules import BLANK, is_blank
 from toolstream._tail import Tail, begins_value
 from toolstream._text import TextBuffer, join_halves
-from toolstream._values import begins, dump, extends, plain_text, same_value
-from toolstream._verdict import is_lossy, judge, judge_object, new_parser, suspicious
+from toolstream._values import begins, dump, extends, plain_object, same_value
+from toolstream._verdict import is_lossy, judge, judge_object, new_parser, suspicions
 from toolstream.completion import CLIENT_KINDS, Completion, Status, ToolCall, WholeCall
 from toolstream.defects import DEFECTS, LOST
 from toolstream.errors import LimitExceededError
@@ -202,7 +202,7 @@ class Assembler:
         self._id_stem = ""  # of the ids that are made here, once one is
         self._bytes = 0  # of arguments, counted only if they are limited
         self._guarded = guarded
-        self._unlimited = not guarded and limits.max_calls is None and limits.max_depth != 0
+        self._unlimited = not guarded and limits.max_calls is None
         self.events: list[Event] = []
         """Those since the last `take`."""
         self._homes: dict[int, _Home] = {}
@@ -471,14 +471,15 @@ class Assembler:
     def _whole_object(self, call: ToolCall, value: object) -> bool:
         """The short way for an object that no text will tell more about: whether it could be taken."""
         ordinary = call.name is not None and call._lane is None and not call._home.finished
-        if not ordinary or self._guarded or self._halves or self._limits.max_depth == 0:
+        if not ordinary or self._guarded or self._halves:
             return False
-        text = plain_text(value)
-        if text is None:
+        plain = plain_object(value, self._limits.max_depth)
+        if plain is None:
             return False
         if not call._started:
             self._start(call)
-        call._object = call._live = dict(value)  # type: ignore[call-overload]
+        text, call._live = plain
+        call._object = call._live
         call._buffer.append(text)
         self.events.append(ToolCallDelta(call, text))
         self._finish_value(call)
@@ -496,8 +497,11 @@ class Assembler:
             return None
         if home.finished or not self._unlimited:
             return None
-        text = plain_text(value)
-        if text is None or ("\\" in text and suspicious(text)):
+        plain = plain_object(value, self._limits.max_depth)
+        if plain is None:
+            return None
+        text, own = plain
+        if "\\" in text and suspicions(own, text):
             return None
         call: WholeCall = WholeCall()
         call._sent_id = id
@@ -516,7 +520,7 @@ class Assembler:
         call.recovered = []
         call.extras = {}
         call._text = text
-        call._live = value.copy()
+        call._live = own
         call._fast = None
         completion = self.completion
         completion._must_answer = True
