@@ -11,6 +11,7 @@ from types import SimpleNamespace
 import pytest
 from chat import call, delta, entry, finish, read
 from protocol_helpers import as_objects, brief, codes
+from test_stream_bytes import frames
 
 import toolstream
 from toolstream import (
@@ -343,6 +344,19 @@ def test_integers_of_arguments_that_come_as_objects_are_exact(provider, size):
             calls = stream_of(pieces, name).completion.calls
             assert repr(calls[0].arguments) == repr(LONG)
             assert [call.arguments["n"] for call in calls] == [BIG, BIG + 2][: len(calls)]
+
+
+def test_integers_are_exact_before_the_protocol_is_recognised():
+    """Of the event that tells it, of one before it, and beside numbers that are no event at all."""
+    line = {"message": {"tool_calls": [{"function": {"name": "f", "arguments": LONG}}]}, "done": True}
+    status = {"status": "loading"}
+    for pieces in ([ndjson(line)], [ndjson(status), ndjson(BIG), ndjson(line)], [ndjson(status, BIG, line)]):
+        assert repr(stream_of(pieces).completion.calls[0].arguments) == repr(LONG)
+    for pieces in ([sse({"error": {"code": BIG}}, done=False), sse(CHUNKS[0])], [sse({"error": {"code": BIG}})]):
+        assert stream_of(pieces).completion.error == {"code": BIG}
+    usage = {"usage": {"inputTokens": BIG}}
+    converse = [frames([{"metadata": usage}]), frames([{"messageStart": BIG}])]
+    assert stream_of(converse).completion.usage == usage["usage"]
 
 
 def test_an_item_goes_back_with_its_integers_exact():

@@ -116,7 +116,7 @@ class ToolCallStream:
         self._frames: AwsEventStreamDecoder | None = None  # the decoder, of frames
         self._head = b""  # until the framing is recognised
         self._loads: Callable[[str], Any] = exact_loads
-        self._strict_loads: Callable[[str | bytes], Any] = exact_loads  # may refuse what `_loads` reads
+        self._strict_loads = strict_loads()  # may refuse what `_loads` reads
         self._source = JsonSource()
         self._provider: Provider | None = None
         self._pending: list[dict[str, Any] | None] = []  # events until the protocol is recognised; `None`: the end mark
@@ -366,6 +366,8 @@ class ToolCallStream:
         source.text, source.value = text, event
         if self._ready and type(event) is dict and name != "error" and (len(event) > 1 or "choices" in event):
             self._feed(event)
+        elif self._provider is None:  # which may want exact numbers, and be known only when another text was read
+            self._value(source.exact(event), name)
         else:
             self._value(event, name)
         return True
@@ -449,6 +451,8 @@ class ToolCallStream:
                 return True
         source = self._source
         source.text, source.value = payload, event
+        if self._provider is None:  # as `_json` has it
+            event = source.exact(event)
         if kind != "chunk":
             event = {kind: event}
         if self._ready:
@@ -535,8 +539,10 @@ class ToolCallStream:
     def _use(self, protocol: type[Provider]) -> None:
         provider = self._provider = protocol(self._assembler)
         self._completion._provider = provider.message
-        if not provider.exact_numbers:
-            self._loads, self._strict_loads = loads, strict_loads()
+        if provider.exact_numbers:
+            self._strict_loads = exact_loads
+        else:
+            self._loads = loads
             self._assembler.exact = self._source.exact
         if self._pending:
             self.unread.clear()

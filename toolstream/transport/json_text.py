@@ -134,6 +134,6 @@ def _pairs(value: Any, exact: Any) -> dict[int, Any]:
         found[id(one)] = other
         if isinstance(one, dict):
             work += [(one[key], other[key]) for key in one if isinstance(one[key], (dict, list))]
-        else:
+        elif isinstance(one, list):
             work += [(a, b) for a, b in zip(one, other, strict=True) if isinstance(a, (dict, list))]
     return found
