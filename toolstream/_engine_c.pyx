@@ -213,6 +213,7 @@ cdef object END_CHANGE = "end"
 cdef object NOTHING = MISSING
 cdef object EMPTY = ""
 cdef object SHOW = "show"
+cdef object WITHHOLD = "withhold"
 cdef object ROOT_PATH = ()
 cdef tuple CODES = rules.REPAIRS
 
@@ -720,7 +721,8 @@ cdef class StreamingJsonParser:
 
     def __init__(self, *, pending_scalars="show", lenient=False, report_ends=False, max_depth=None):
         if lenient is not False or report_ends is not False or max_depth is not None or pending_scalars is not SHOW:
-            rules.check_options(pending_scalars, lenient, report_ends, max_depth)
+            if lenient is not True or report_ends is not False or pending_scalars is not WITHHOLD or type(max_depth) is not int or max_depth < 1:
+                rules.check_options(pending_scalars, lenient, report_ends, max_depth)
             self._shows_pending = pending_scalars == SHOW
             self._lenient = lenient
             self._report_ends = report_ends

@@ -286,7 +286,8 @@ class Assembler:
         repeats_id = call is not None and sent_id is not None and sent_id == call._sent_id
         if call is None:
             waited = lane.waiting.pop(number, ()) if number is not None else ()
-            call = self._open(lane, home, choice, number, id, None if waited else name, kind, kind == "custom")
+            sent = None if waited else sent_name
+            call = self._open(lane, home, choice, number, id, sent_id, sent, kind, kind == "custom")
             if code is not None:
                 self.defect(code, call)
             if waited:
@@ -310,7 +311,10 @@ class Assembler:
     def _take_fragment(self, call: ToolCall, arguments: object, same_id: bool) -> None:
         """Arguments as an entry has them: text, an object in its place, or nothing."""
         if isinstance(arguments, str):
-            self._append(call, arguments, same_id)
+            if same_id:
+                self._append(call, arguments, True)
+            else:
+                self.append(call, arguments)
         elif arguments is not None:
             self.whole(call, arguments, normal=False)
 
@@ -362,7 +366,7 @@ class Assembler:
         (custom tools, code). `LimitExceededError` beyond `max_calls`."""
         number, code = (index, None) if type(index) is int else assembler_index(index)
         home = self._homes.get(choice) or self._home(choice)
-        call = self._open(None, home, choice, number, id, name, kind, free_text)
+        call = self._open(None, home, choice, number, id, sent_word(id), sent_word(name), kind, free_text)
         if code == "index_type":
             self.defect(code, call)
         if key is not None:
@@ -630,7 +634,8 @@ class Assembler:
         choice: int,
         index: int | None,
         id: object,
-        name: object,
+        sent_id: str | None,
+        sent_name: str | None,
         kind: str,
         free_text: bool,
     ) -> ToolCall:
@@ -641,18 +646,18 @@ class Assembler:
         call = ToolCall(len(calls), choice, index, kind, free_text)
         call._home = home
         call._lane = lane
-        call._sent_id = call.id = sent_word(id)
-        call.name = sent_word(name)
+        call._sent_id = call.id = sent_id
+        call.name = sent_name
         calls.append(call)
         if lane is not None:
-            lane.opened(call, index, call.id)
+            lane.opened(call, index, sent_id)
         if kind in CLIENT_KINDS or kind == "mcp_approval":
             self.completion._must_answer = True
         if id == "null":
             self.defect("id_placeholder", call)
         if home.finished:
             self._late(call)
-        if call.id is not None and call.name is not None:
+        if sent_id is not None and sent_name is not None:
             self._start(call)
         return call
 
@@ -710,8 +715,9 @@ class Assembler:
         if call._buffer.length:
             self.events.append(ToolCallDelta(call, call._buffer.read(), False, call._held))
         call._held = None
-        if call._parser is not None:
-            self._resume(call)
+        if call._parser is None and not call._free_text:
+            call._parser = self._new_parser()
+        self._resume(call)
 
     def _made_id(self, ids: set[str | None]) -> str:
         """An id that none of the others is."""
@@ -939,9 +945,10 @@ class Assembler:
         if tail.other is not None and odd.header is not None:
             index, id, name = odd.header
             odd.header = None
-            if call._sent_id is not None and call._sent_id == sent_word(id):  # it was the other call's
+            sent_id, sent_name = sent_word(id), sent_word(name)
+            if sent_id is not None and call._sent_id == sent_id:  # it was the other call's
                 call._sent_id = call.provider_id = None
-            other = self._open(call._lane, call._home, call.choice, index, id, name, call.kind, False)
+            other = self._open(call._lane, call._home, call.choice, index, id, sent_id, sent_name, call.kind, False)
             self.defect("index_reused", other)
             self._append(other, tail.take_other(), False)
 
