@@ -90,7 +90,7 @@ class SseDecoder(TextFraming):
         """
         if self._calm and len(data) <= self._short:
             if 13 in data:
-                return self._payload_crlf(data.replace(b"\r\n", b"\n"))
+                return self._payload_crlf(data)
             head, _, rest = data.partition(b"data: ")
             payload, _, end = rest.partition(b"\n")
             if end == b"\n" and payload[:1] == b"{":
@@ -107,7 +107,11 @@ class SseDecoder(TextFraming):
         return None
 
     def _payload_crlf(self, data: bytes) -> bytes | None:
-        """The same for `data` that had CR LF as line ends."""
+        """The same for `data` with CR LF as line ends."""
+        head, mark, rest = data.partition(b"data: ")  # replacing in all of it takes five times as long
+        if rest[-4:] != b"\r\n\r\n":
+            return None
+        data = head.replace(b"\r\n", b"\n") + mark + rest[:-4] + b"\n\n"
         payload = None if 13 in data else self.payload(data)
         if payload is not None:
             self.envelope = _envelope(self.envelope[1].replace(b"\n", b"\r\n"), b"\r\n\r\n")
