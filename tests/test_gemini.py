@@ -607,7 +607,10 @@ def test_cost_is_linear_in_any_order() -> None:
     [
         ("STOP", "stop"),
         ("MAX_TOKENS", "length"),
+        ("CONTINUATION", "length"),
         ("SAFETY", "content_filter"),
+        ("ESCALATION", "content_filter"),
+        ("PUP_LIMITED_DISABLED", "content_filter"),
         ("RECITATION", "content_filter"),
         ("PROHIBITED_CONTENT", "content_filter"),
         ("MODEL_ARMOR", "content_filter"),

@@ -160,6 +160,8 @@ LENGTH: Final = frozenset(
         "repetition_truncation",
         "incomplete",
         "budget_exceeded",
+        "continuation",
+        "requires_continuation",
     )
 )
 FILTER: Final = frozenset(
@@ -176,6 +178,8 @@ FILTER: Final = frozenset(
         "prohibited_content",
         "spii",
         "model_armor",
+        "escalation",
+        "pup_limited_disabled",
         "image_safety",
         "image_prohibited_content",
         "image_recitation",

@@ -32,6 +32,7 @@ __all__ = ["Gemini"]
 
 _MEANINGS: Final[dict[str, Meaning]] = {
     "MAX_TOKENS": "length",
+    "CONTINUATION": "length",  # of one request; clients that go on by themselves take the word out
     **dict.fromkeys(
         (
             "SAFETY",
@@ -41,6 +42,8 @@ _MEANINGS: Final[dict[str, Meaning]] = {
             "PROHIBITED_CONTENT",
             "SPII",
             "MODEL_ARMOR",
+            "ESCALATION",
+            "PUP_LIMITED_DISABLED",
             "IMAGE_SAFETY",
             "IMAGE_PROHIBITED_CONTENT",
             "IMAGE_RECITATION",
