@@ -4,12 +4,13 @@ import json
 
 import pytest
 from chat import delta, entry, finish
-from hypothesis import given, settings
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from protocol_helpers import check_events
 
 from toolstream import ToolCallStream
 from toolstream._values import dump, extends, plain_object, same_value
+from toolstream._verdict import _suspicious, suspicions
 from toolstream.assembler import Assembler
 
 scalars = (
@@ -249,7 +250,7 @@ def test_extends_is_what_growing_does(one, two, data):
 CHARACTERS = [{chr(i): chr(i), "n": i} for i in range(0x3000)] + [{chr(i): chr(i)} for i in range(0xD7F0, 0xE010)]
 scalars = st.one_of(st.text(max_size=5), st.integers(-(2**70), 2**70), st.floats(), st.booleans(), st.none())
 nested = st.recursive(scalars, lambda v: st.lists(v, max_size=3) | st.dictionaries(st.text(max_size=3), v, max_size=3))
-objects = st.one_of(
+whole_objects = st.one_of(
     st.dictionaries(st.text(max_size=3), nested, max_size=4),
     st.sampled_from(
         [{"a": float("inf")}, {"a": 1.5}, {1: 2}, {"a": "\ud83d"}, {"a": "\f\b\0\\x"}, {"a": "x"}, [], "x"]
@@ -257,37 +258,63 @@ objects = st.one_of(
 )
 
 
-def test_an_object_has_the_same_text_whoever_writes_it():
-    pytest.importorskip("orjson")
+@pytest.fixture(params=["orjson", "json"])
+def writer(request, monkeypatch):
+    """What writes objects that came whole."""
+    if request.param == "orjson":
+        pytest.importorskip("orjson")
+    monkeypatch.setattr("toolstream._values._write", None if request.param == "orjson" else False)
+    return request.param
+
+
+def test_an_object_has_the_same_text_whoever_writes_it(writer):
     for value in CHARACTERS:
         plain = plain_object(value, None)
         assert plain == (dump(value), value) or (plain is None and "\ud800" <= next(iter(value)) <= "\udfff")
-    for other in ({1: 2}, {None: 1}, {"a": 2**64}, {"a": [2**64]}, {"a": "\ud83d"}, {"a": (1,)}, [], "x", None):
+    for other in ({1: 2}, {None: 1}, {"a": [{1: 2}]}, {"a": "\ud83d"}, {"a": (1,)}, {"a": {1}}, [], "x", None):
         assert plain_object(other, None) is None
+    for long in ({"a": 2**64}, {"a": [-(2**70)]}):
+        assert plain_object(long, None) == (None if writer == "orjson" else (dump(long), long))
+    assert plain_object({"a": 10**5000}, None) is None
     deep = {"a": [{"b": [[]]}]}
-    assert plain_object(deep, 5) == (dump(deep), deep)
+    text, copied = plain_object(deep, 5)
+    assert (text, copied) == (dump(deep), deep)
+    assert copied["a"][0]["b"][0] is not deep["a"][0]["b"][0]
     assert plain_object(deep, 4) is None
     loop = {}
     loop["a"] = [loop] * 9
     assert plain_object(loop, None) is None
 
 
-@given(st.floats() | st.floats(1e-5, 1e-3) | st.floats(1e14, 1e17))
-def test_a_float_has_the_same_text_whoever_writes_it(number):
-    pytest.importorskip("orjson")
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(number=st.floats() | st.floats(1e-5, 1e-3) | st.floats(1e14, 1e17))
+def test_a_float_has_the_same_text_whoever_writes_it(writer, number):
     plain = plain_object({"a": [number]}, None)
     assert plain is None or (plain[0], repr(plain[1])) == (dump({"a": [number]}), repr({"a": [number]}))
     if number == 0 or 1e-4 <= abs(number) < 1e15:
         assert plain is not None
 
 
-@settings(max_examples=300, deadline=None)
-@given(
-    st.lists(st.one_of(objects, st.text(' {}"a:1,x', min_size=1, max_size=6)), min_size=1, max_size=4), st.booleans()
+odd_text = st.text("\0\b\f\\a\n 0", max_size=4)
+odd = st.recursive(
+    odd_text, lambda v: st.lists(v, max_size=80) | st.dictionaries(odd_text, v, max_size=3), max_leaves=90
 )
-def test_objects_that_come_whole_are_what_their_text_says(parts, known):
+
+
+@given(st.dictionaries(odd_text, odd, max_size=3), st.sampled_from((0, 600)))
+def test_what_is_suspicious_is_found_in_the_value_as_in_the_text(value, length):
+    value["more"] = "\\" * length
+    for text in (dump(value), json.dumps(value, indent=1)):
+        assert suspicions(value, text) == _suspicious(text)
+
+
+@settings(max_examples=300, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(
+    parts=st.lists(st.one_of(whole_objects, st.text(' {}"a:1,x', min_size=1, max_size=6)), min_size=1, max_size=4),
+    known=st.booleans(),
+)
+def test_objects_that_come_whole_are_what_their_text_says(writer, parts, known):
     """The short way for them, which does not read their text, is the same to whoever looks."""
-    pytest.importorskip("orjson")
 
     def run():
         assembler = Assembler(new_id=lambda: "made")

@@ -129,59 +129,66 @@ def _as_dump_has_it(token: re.Match[str]) -> str:
 
 
 _FLAT = frozenset((str, int, bool, type(None)))
-_fast: Any = None  # `orjson`, found when it is first needed: importing it loads much; False: it is not installed
+_NAMES = frozenset((str,))
+_write: Any = None  # `orjson.dumps`, found when it is first needed: importing it loads much; False: it is not installed
 
 
 def plain_object(value: object, max_depth: int | None) -> tuple[str, dict[str, JsonValue]] | None:
-    """What `dump` gives for an object, and a copy of it, where `orjson` is there to write it and the text will be read
-    as the same object, no deeper than `max_depth`. `None`: ask `dump`, and read it.
-
-    `orjson` refuses what would not come back the same: keys that are no text, halves of characters, long integers.
-    """
-    global _fast
+    """What `dump` gives for an object, and a copy of it, where the text is sure to be read as the same object, no
+    deeper than `max_depth`. `None`: ask `dump`, and read it."""
+    global _write
     if type(value) is not dict:
         return None
-    is_flat = True
+    if _write is None:
+        try:
+            from orjson import dumps as _write
+        except ImportError:
+            _write = False
+    try:
+        if _write:  # refuses keys that are no text, halves of characters, long integers
+            text: str = _write(value).decode()
+        else:
+            text = _encode(value)
+            text.encode()
+            if not _NAMES.issuperset(map(type, value)):
+                return None
+    except (TypeError, ValueError, RecursionError):
+        return None
     for member in value.values():
         if type(member) not in _FLAT:
-            is_flat = False
-    if _fast is None:
-        try:
-            import orjson as _fast
-        except ImportError:
-            _fast = False
-    if not _fast:
-        return None
-    try:
-        text: str = _fast.dumps(value).decode()
-    except TypeError:
-        return None
-    if is_flat:
-        return text, value.copy()
-    return (text, _fast.loads(text)) if _is_plain(value, max_depth) else None
+            copy = _plain_copy(value, max_depth)
+            return None if copy is None else (text, copy)
+    return text, value.copy()
 
 
-def _is_plain(value: dict[str, Any], max_depth: int | None) -> bool:
-    """Whether `orjson`, which has written the object, wrote it as `dump` does."""
-    containers: list[Any] = [value]
+def _plain_copy(value: dict[str, Any], max_depth: int | None) -> dict[str, JsonValue] | None:
+    """A copy of an object, where all that is in it is written alike by everybody, and read as it was."""
+    copy = value.copy()
+    containers: list[Any] = [copy]
     depth = 0
     while containers:
         depth += 1
         if max_depth is not None and depth > max_depth:
-            return False
+            return None
         inner: list[Any] = []
         for container in containers:
-            for member in container.values() if type(container) is dict else container:
+            members: Any = enumerate(container)
+            if type(container) is dict:
+                members = container.items()
+                if not _NAMES.issuperset(map(type, container)):
+                    return None
+            for place, member in members:
                 kind = type(member)
                 if kind is dict or kind is list:
-                    inner.append(member)
+                    container[place] = member.copy()
+                    inner.append(container[place])
                 elif kind is float:
-                    if member and not 1e-4 <= abs(member) < 1e15:  # others are not written alike
-                        return False
+                    if member and not 1e-4 <= abs(member) < 1e15:
+                        return None
                 elif kind not in _FLAT:
-                    return False
+                    return None
         containers = inner
-    return True
+    return copy
 
 
 _NOTHING = object()
