@@ -117,6 +117,7 @@ def test_what_google_runs_itself_is_not_for_the_client(kind, expected, name):
         ("completed", "tool_calls"),
         ("incomplete", "length"),
         ("budget_exceeded", "length"),
+        ("requires_continuation", "length"),
         ("failed", "error"),
         ("cancelled", "error"),
     ],
@@ -139,6 +140,39 @@ def test_arguments_in_the_start():
     assert codes(done, "info") == [("args_in_start", 0)]
     done = run("gemini-interactions", [FIRST, call(0, arguments={"q": 1}), fragment(0, '{"q": 2}'), stop(0), end()])
     assert brief(done) == [("lookup", {"q": 2}, "complete", True)]
+
+
+def test_an_interaction_that_the_client_goes_on_with():
+    first = [FIRST, start(0, "model_output"), delta(0, "text", text="So "), stop(0), end("requires_continuation")]
+    rest = [FIRST, start(0, "model_output"), delta(0, "text", text="far."), stop(0), call(1), stop(1), end()]
+    done = run("gemini-interactions", [*first, *rest])
+    assert (done.finish_reason, done.raw_finish_reason) == ("tool_calls", "requires_action")
+    assert (done.text, brief(done), codes(done)) == ("So far.", [("lookup", {}, "complete", True)], [])
+    done = run("gemini-interactions", first)
+    assert (done.finish_reason, done.raw_finish_reason) == ("length", "requires_continuation")
+    done = run("gemini-interactions", [*first, *rest[:3]])  # the connection was lost
+    assert (done.finish_reason, codes(done)) == (None, [("stream_ended_early", None)])
+
+
+def test_a_call_that_the_limit_of_a_request_cut():
+    done = run("gemini-interactions", [FIRST, call(0), stop(0), call(1), end("requires_continuation")])
+    assert brief(done) == [("lookup", {}, "complete", True), ("lookup", None, "incomplete", False)]
+    assert codes(done) == [("args_truncated", 1), ("block_unclosed", 1), ("id_duplicate", 1)]
+
+
+def test_steps_that_only_the_last_event_has():
+    steps = [
+        {"type": "user_input", "content": [{"type": "text", "text": "Tea?"}]},
+        {"type": "thought", "signature": "c2ln", "summary": [{"type": "text", "text": "Hm."}]},
+        {"type": "model_output", "content": [{"type": "text", "text": "I will look."}]},
+        {"type": "function_call", "id": "c1", "name": "lookup", "arguments": {"q": 1}},
+    ]
+    done = run("gemini-interactions", [FIRST, end(steps=steps)])
+    assert (done.text, done.reasoning) == ("I will look.", "Hm.")
+    assert brief(done) == [("lookup", {"q": 1}, "complete", True)]
+    assert ("snapshot_only", 0) in codes(done, "info")
+    assert done.message() == steps[1:]
+    assert run("gemini-interactions", [*MESSAGE[:-1], end(steps=steps)]).message() == run(None, MESSAGE).message()
 
 
 def test_the_names_of_2025():

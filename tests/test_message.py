@@ -634,6 +634,46 @@ def test_gemini_interactions_content_keeps_its_order() -> None:
     ]
 
 
+def test_gemini_interactions_thoughts_keep_all_their_parts() -> None:
+    def change(content: Any) -> dict[str, Any]:
+        return {"event_type": "step.delta", "index": 0, "delta": {"type": "thought_summary", "content": content}}
+
+    image = {"type": "image", "data": "aGk=", "mime_type": "image/png"}
+    events = [
+        {
+            "event_type": "step.start",
+            "index": 0,
+            "step": {"type": "thought", "summary": [{"type": "text", "text": "A"}]},
+        },
+        change({"type": "text", "text": " plan"}),
+        change(image),
+        change({"type": "text", "text": "B"}),
+    ]
+    done = run("gemini-interactions", events)
+    assert done.reasoning == "A planB"
+    assert done.message() == [
+        {"type": "thought", "summary": [{"type": "text", "text": "A plan"}, image, {"type": "text", "text": "B"}]}
+    ]
+
+
+def test_gemini_interactions_fields_that_a_step_has_or_has_not() -> None:
+    failed = {"code": 13, "message": "no"}
+    got = message(
+        "gemini-interactions",
+        {"event_type": "step.start", "index": 0, "step": {"type": "model_output", "error": failed}},
+        {"event_type": "step.stop", "index": 0},
+        {"event_type": "step.start", "index": 1, "step": {"type": "file_search_call", "id": "s"}},
+        {"event_type": "step.stop", "index": 1},
+        {"event_type": "step.start", "index": 2, "step": {"type": "url_context_call", "id": "u", "arguments": {}}},
+        {"event_type": "step.stop", "index": 2},
+    )
+    assert got == [
+        {"type": "model_output", "error": failed},
+        {"type": "file_search_call", "id": "s"},
+        {"type": "url_context_call", "id": "u", "arguments": {}},
+    ]
+
+
 def test_gemini_interactions_content_of_the_first_builds() -> None:
     got = message(
         "gemini-interactions",

@@ -6,8 +6,11 @@ Steps are keyed by `index`; the step `function_call` is the client's to answer, 
 Arguments are text in `arguments_delta`, objects in the deltas of server calls and in the builds of 2025, which named
 the events `content.start`, `content.delta`, `content.stop` and `interaction.complete`.
 
+An interaction that reaches the limit of one request ends with `requires_continuation`. Google's client asks for the rest
+by itself, and hands on the events of the next interaction as if they were of the same stream.
+
 `blocks` holds the steps as sent, with a `type`: what a `model_output` says in `content`, one part a delta, thought
-summaries in `summary`, `signature` and whatever else came. A call's `extras` are its step's other fields (`signature`,
+summaries in `summary` likewise, `signature` and whatever else came. A call's `extras` are its step's other fields (`signature`,
 `server_name`).
 
 Source: https://ai.google.dev/gemini-api/docs/interactions
@@ -23,7 +26,7 @@ from toolstream.providers import Block
 from toolstream.providers._blocks import BlockProvider, object_arguments
 
 if TYPE_CHECKING:
-    from toolstream.assembler import Meaning
+    from toolstream.assembler import Assembler, Meaning
 
 __all__ = ["GeminiInteractions"]
 
@@ -32,12 +35,15 @@ _MEANINGS: Final[dict[Any, Meaning]] = {
     "completed": "stop",
     "incomplete": "length",
     "budget_exceeded": "length",
+    "requires_continuation": "length",
     "failed": "error",
     "cancelled": "error",
 }
 
 _NOT_EXTRA: Final = frozenset(("type", "id", "name", "arguments"))
 _WORDS: Final = ("text", "thought_summary", "thought")  # deltas that no call has, whatever their index
+_BARE: Final = ("processing_call", "file_search_call")  # calls that have no arguments
+_ASKED: Final = ("user_input", "function_result")  # steps of the request
 
 
 class GeminiInteractions(BlockProvider):
@@ -46,6 +52,10 @@ class GeminiInteractions(BlockProvider):
     name = "gemini-interactions"
     exact_numbers = True
     object_start = True
+
+    def __init__(self, assembler: Assembler) -> None:
+        super().__init__(assembler)
+        self._waits = False  # the last interaction ended at the limit of its request, and no other one has begun
 
     def feed(self, event: dict[str, Any]) -> None:
         """One event."""
@@ -62,16 +72,20 @@ class GeminiInteractions(BlockProvider):
             self.close_at(event.get("index"))
         elif kind in ("interaction.completed", "interaction.complete"):
             interaction = event.get("interaction")
-            self.close()
-            if isinstance(interaction, dict):
-                word = interaction.get("status")
-                self.assembler.finish(word, _MEANINGS.get(word) if isinstance(word, str) else None)
-                self.assembler.usage(interaction.get("usage"))
-            self.assembler.end_mark(closes_blocks=True)
+            self._completed(interaction if isinstance(interaction, dict) else {})
+        elif kind == "interaction.created":
+            self._waits = False
         elif kind == "error" or "error" in event:
             self.assembler.error(
                 event.get("error") or {k: v for k, v in event.items() if k not in ("event_type", "error")}
             )
+
+    def close(self) -> None:
+        """Nothing more: an interaction that waits for another one has ended after all."""
+        super().close()
+        if self._waits:
+            self._waits = False
+            self._finish("requires_continuation")
 
     def message(self, choice: int = 0) -> list[dict[str, Any]]:
         """The steps of the answer, to be put into the next request's `input` before the results of the calls. Of a
@@ -94,7 +108,7 @@ class GeminiInteractions(BlockProvider):
                 step = {"type": block.name, "id": block.id, "arguments": object_arguments(block), **block.extras}
                 if block.kind == "mcp":
                     step.update(type="mcp_server_tool_call", name=block.name)
-                elif block.name == "processing_call":  # the one that takes none
+                elif block.name in _BARE and not step["arguments"]:
                     del step["arguments"]
                 steps.append(step)
         return steps
@@ -105,6 +119,8 @@ class GeminiInteractions(BlockProvider):
             self.open_block(index, step)
             if kind in ("text", "model_output"):
                 self.assembler.text(_text(step))
+            elif kind == "thought":
+                self.assembler.reasoning(_text(step))
             return
         call_kind = {"function_call": "function", "mcp_server_tool_call": "mcp"}.get(kind, "server")
         name = step.get("name")
@@ -116,6 +132,27 @@ class GeminiInteractions(BlockProvider):
             arguments=step.get("arguments"),
             extras=_extras(step),
         )
+
+    def _completed(self, interaction: dict[str, Any]) -> None:
+        steps = interaction.get("steps")
+        if isinstance(steps, list) and not self.blocks:  # none was streamed
+            for step in steps:
+                if isinstance(step, dict) and step.get("type") not in _ASKED:
+                    self._start(None, step)
+                    opened = self.open_at(None)
+                    if isinstance(opened, ToolCall):
+                        self.assembler.defect("snapshot_only", opened)
+                    self.close_at(None)
+        self.assembler.usage(interaction.get("usage"))
+        word = interaction.get("status")
+        self._waits = word == "requires_continuation"
+        if not self._waits:
+            self._finish(word)
+
+    def _finish(self, word: Any) -> None:
+        super().close()
+        self.assembler.finish(word, _MEANINGS.get(word) if isinstance(word, str) else None)
+        self.assembler.end_mark(closes_blocks=True)
 
     def _delta(self, index: Any, delta: dict[str, Any]) -> None:
         step = self.open_at(index)
@@ -135,7 +172,7 @@ class GeminiInteractions(BlockProvider):
             self.block_for(index, "model_output").append("content", [{"type": "text", "text": text}])
             self.assembler.text(text)
         elif kind in ("thought_summary", "thought"):
-            self.block_for(index, "thought").append("summary", _text(delta))
+            self.block_for(index, "thought").append("summary", _summary(delta))
             self.assembler.reasoning(_text(delta))
         elif isinstance(step, Block) and str(step.type).endswith("_result"):
             for field, value in delta.items():
@@ -167,21 +204,35 @@ def _text(part: dict[str, Any]) -> str:
     return ""
 
 
+def _summary(delta: dict[str, Any]) -> list[dict[str, Any]]:
+    """The parts of a thought's summary that a delta brings: text, or images."""
+    content = delta.get("content")
+    if isinstance(content, dict):
+        content = [content]
+    if isinstance(content, list):
+        return [{"type": "text", **part} for part in content if isinstance(part, dict)]
+    return [{"type": "text", "text": _text(delta)}]
+
+
 def _request_step(step: dict[str, Any]) -> dict[str, Any] | None:
     """A step of the stream as a request has it, where text is a part of a list."""
     kind = step.get("type")
     if kind == "thought":
         summary = step.pop("summary", None)
-        if isinstance(summary, str) and summary:
-            step["summary"] = [{"type": "text", "text": summary}]
-        elif summary:
-            step["summary"] = summary
+        if isinstance(summary, str):
+            summary = [{"type": "text", "text": summary}]
+        parts = _joined(summary) if isinstance(summary, list) else []
+        if parts:
+            step["summary"] = parts
         return step if len(step) > 1 else None
     if kind in ("model_output", "text"):
         content = step.get("content")
         begun = {"type": "text", "text": step.get("text"), "annotations": step.get("annotations")}
         parts = _joined([begun, *(content if isinstance(content, list) else [])])
-        return {"type": "model_output", "content": parts} if parts else None
+        out = {"type": "model_output", **({"content": parts} if parts else {})}
+        if step.get("error"):
+            out["error"] = step["error"]
+        return out if len(out) > 1 else None
     return step
 
 
