@@ -6,12 +6,12 @@ Steps are keyed by `index`; the step `function_call` is the client's to answer, 
 Arguments are text in `arguments_delta`, objects in the deltas of server calls and in the builds of 2025, which named
 the events `content.start`, `content.delta`, `content.stop` and `interaction.complete`.
 
-An interaction that reaches the limit of one request ends with `requires_continuation`. Google's client asks for the rest
-by itself, and hands on the events of the next interaction as if they were of the same stream.
+An interaction that reaches the limit of one request ends with `requires_continuation`. Google's client asks for the
+rest by itself, and hands on the events of the next interaction as if they were of the same stream.
 
 `blocks` holds the steps as sent, with a `type`: what a `model_output` says in `content`, one part a delta, thought
-summaries in `summary` likewise, `signature` and whatever else came. A call's `extras` are its step's other fields (`signature`,
-`server_name`).
+summaries in `summary` likewise, `signature` and whatever else came. A call's `extras` are its step's other fields
+(`signature`, `server_name`).
 
 Source: https://ai.google.dev/gemini-api/docs/interactions
 """
