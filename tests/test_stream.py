@@ -354,7 +354,14 @@ def test_integers_are_exact_before_the_protocol_is_recognised():
         assert repr(stream_of(pieces).completion.calls[0].arguments) == repr(LONG)
     for pieces in ([sse({"error": {"code": BIG}}, done=False), sse(CHUNKS[0])], [sse({"error": {"code": BIG}})]):
         assert stream_of(pieces).completion.error == {"code": BIG}
+    error = {"type": "overloaded", "code": BIG}
+    for named in ("event: error\n" + sse(error, done=False).decode(), "event: error\n" + sse({"code": BIG}).decode()):
+        assert stream_of([named, sse(CHUNKS[0])]).completion.error["code"] == BIG
     usage = {"usage": {"inputTokens": BIG}}
+    exception = {"throttlingException": {"code": BIG}}
+    assert stream_of([sse(exception, done=False), sse(CHUNKS[0])]).completion.error["code"] == BIG
+    interaction = {"event_type": "interaction.completed", "interaction": {"status": "completed", **usage}}
+    assert stream_of([sse(interaction, done=False)]).completion.usage == usage["usage"]
     converse = [frames([{"metadata": usage}]), frames([{"messageStart": BIG}])]
     assert stream_of(converse).completion.usage == usage["usage"]
 

@@ -111,6 +111,8 @@ class JsonSource:
         The message is read a second time if it has integers that are long enough to matter, however many parts are
         asked for.
         """
+        if type(part) is not dict and type(part) is not list:
+            return part
         if self._of is not self.value:
             self._of = self.value
             self._exact = _NOTHING
