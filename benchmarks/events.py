@@ -2,6 +2,7 @@
 
     python benchmarks/events.py              generated streams of every protocol
     python benchmarks/events.py FILE...      recorded ones (.sse, .ndjson, .jsonarray, .eventstream)
+    ... --without-orjson                     as if it were not installed, with the decoder of the standard library
 
 First table, for each protocol, in microseconds an event:
 
@@ -181,6 +182,23 @@ def gemini_whole(ids: bool = True) -> list[bytes]:
     return _sse(events)
 
 
+def gemini_interactions() -> list[bytes]:
+    def event(kind: str, **fields: Any) -> dict[str, Any]:
+        return {**fields, "event_type": kind}
+
+    interaction = {"id": "v1_ChdVbXNIYXVEUkVacmpxdHNQb3JQeXlBRRIX", "object": "interaction", "model": "gemini-3-pro"}
+    step = {"id": "61nzpsv4", "signature": "", "type": "function_call", "name": "write", "arguments": {}}
+    deltas = [{"arguments": a, "type": "arguments_delta"} for a in ARGUMENTS]
+    events = [
+        event("interaction.created", interaction={**interaction, "status": "in_progress"}),
+        event("step.start", index=0, step=step),
+        *[event("step.delta", index=0, delta=delta) for delta in deltas],
+        event("step.stop", index=0),
+        event("interaction.completed", interaction={**interaction, "status": "requires_action"}),
+    ]
+    return [*_sse(events, "event_type"), b"data: [DONE]\n\n"]
+
+
 def cohere() -> list[bytes]:
     def event(type: str, calls: dict[str, Any]) -> dict[str, Any]:
         return {"type": type, "index": 0, "delta": {"message": {"tool_calls": calls}}}
@@ -242,6 +260,7 @@ STREAMS: dict[str, tuple[str, Callable[[], list[bytes]]]] = {
     "gemini (paths)": ("gemini", gemini),
     "gemini (whole calls)": ("gemini", gemini_whole),
     "gemini (whole, no ids)": ("gemini", lambda: gemini_whole(ids=False)),
+    "gemini-interactions": ("gemini-interactions", gemini_interactions),
     "bedrock-converse": ("bedrock-converse", bedrock_converse),
     "mistral": ("mistral", mistral),
     "cohere": ("cohere", cohere),
@@ -524,10 +543,14 @@ def show(rows: list[list[str]]) -> None:
 
 def main() -> None:
     warnings.simplefilter("ignore")
+    arguments = sys.argv[1:]
+    if "--without-orjson" in arguments:
+        arguments.remove("--without-orjson")
+        sys.modules["orjson"] = None  # type: ignore[assignment]  # an import fails
     print(f"toolstream {toolstream.__version__}, back end {toolstream.BACKEND}, Python {sys.version.split()[0]}\n")
     head = ["microseconds an event", "events", "bytes", "json.loads", "of str", "decoder", "whole", "live", "own"]
     head += ["own / json", "/ of str"]
-    files = [Path(name) for name in sys.argv[1:]]
+    files = [Path(name) for name in arguments]
     if files:
         costs = [cost(None, recorded(path)) for path in files]
         show([head, *(one.row(path.stem) for one, path in zip(costs, files, strict=True))])

@@ -159,12 +159,12 @@ class GeminiInteractions(BlockProvider):
         kind = delta.get("type")
         if isinstance(step, ToolCall) and kind not in _WORDS:
             arguments = delta.get("arguments", "")
-            if delta.get("id") or delta.get("name"):
-                self.assembler.header(step, delta.get("id"), delta.get("name"))
+            alone = len(delta) == 2 and kind is not None and "arguments" in delta
+            if not alone:
+                if delta.get("id") or delta.get("name"):
+                    self.assembler.header(step, delta.get("id"), delta.get("name"))
+                self.assembler.extras(step, _extras(delta))
             self.fragment(index, arguments, normal=isinstance(arguments, dict))
-            extras = _extras(delta)
-            if extras:
-                self.assembler.extras(step, extras)
         elif kind == "arguments_delta":
             self.fragment(index, delta.get("arguments", ""))
         elif kind == "text":
