@@ -224,6 +224,18 @@ def test_chat_generated_and_distinct_ids() -> None:
     assert completion.calls[1].id == "a"
 
 
+def test_chat_spoken_answers_go_back_by_their_id() -> None:
+    said = [chunk(audio={"id": "audio_a"}), chunk(audio={"transcript": "Two "}), chunk(audio={"transcript": "tools."})]
+    rest = [chunk(audio={"data": "AAAA"}), chunk("stop"), chunk(audio={"expires_at": 5})]
+    done = run("openai-chat", [*said, *rest])
+    assert (done.text, done.finish_reason, codes(done)) == ("Two tools.", "stop", [])
+    assert done.message() == {"role": "assistant", "content": None, "audio": {"id": "audio_a"}}
+    got = message("openai-chat", *said, chunk("tool_calls", tool_calls=[{"index": 0, **function("f", "{}", "a")}]))
+    assert (got["audio"], got["tool_calls"]) == ({"id": "audio_a"}, [function("f", "{}", "a")])
+    assert message("openai-chat", chunk(audio={"id": "audio_a"}), chunk(content="Hm."))["content"] == "Hm."
+    assert message("openai-chat", said[1], chunk("stop")) == {"role": "assistant", "content": "Two "}
+
+
 def test_chat_vendor_fields() -> None:
     signature = {"google": {"thought_signature": "c2ln"}}
     got = message(
@@ -599,6 +611,13 @@ def test_gemini_signatures_keep_their_parts() -> None:
         {"text": "", "thoughtSignature": "c2lnMg=="},
         {"functionCall": {"name": "f", "args": {"x": 1}}, "thoughtSignature": "c2lnMw=="},
     ]
+
+
+def test_gemini_metadata_stays_with_its_part() -> None:
+    noted = {"text": "b", "partMetadata": {"k": 1}}
+    got = message("gemini", parts({"text": "a"}), parts(noted), parts({"text": "c", "thoughtSignature": None}))
+    assert got["parts"] == [{"text": "a"}, noted, {"text": "c", "thoughtSignature": None}]
+    assert message("gemini", parts({"text": "a"}), parts({"text": "b", "thought": None}))["parts"] == [{"text": "ab"}]
 
 
 def test_gemini_refused_calls() -> None:

@@ -177,15 +177,10 @@ class Gemini:
         else:
             self._assembler.text(text, candidate.choice)
         last, pieces = candidate.parts[-1] if candidate.parts else ({}, None)
-        signed = part.get("thoughtSignature") is not None  # which belongs to its own part: that stays apart
-        if (
-            type(pieces) is list
-            and not signed
-            and last.get("thoughtSignature") is None
-            and (last.get("thought") is True) == thought
-        ):
+        apart = _stays_apart(part)
+        if type(pieces) is list and not apart and not _stays_apart(last) and (last.get("thought") is True) == thought:
             pieces.append(text)
-        elif text or signed:
+        elif text or apart:
             candidate.parts.append((part, [text]))
 
     def _function_call(self, candidate: _Candidate, fields: dict[str, Any], part: dict[str, Any]) -> None:
@@ -343,6 +338,11 @@ def _request_part(fields: dict[str, Any], content: ToolCall | list[str] | None) 
     if fields["functionCall"].get("id"):
         function_call["id"] = call.id
     return {**fields, "functionCall": function_call, **call.extras}
+
+
+def _stays_apart(part: dict[str, Any]) -> bool:
+    """Whether a part of text has more, a signature or metadata, which belongs to it alone."""
+    return len(part) > 1 and any(value is not None and name not in ("text", "thought") for name, value in part.items())
 
 
 def _without_bytes(value: Any) -> Any:

@@ -64,6 +64,8 @@ class OpenAIChat:
         self.assembler = assembler
         self._slots = assembler.slots
         self._refusals: dict[int, TextBuffer] = {}
+        self._audio: dict[int, str] = {}  # ids of spoken answers, all that the next request has of them
+        self._spoken: set[int] = set()  # choices whose text is what was spoken
         self._details: dict[int, list[Any]] = {}  # OpenRouter's `reasoning_details`, which the next request needs
         self._reasoning_field: dict[int, str] = {}  # the field that reasoning came in
         self._noted: dict[int, list[tuple[int, dict[str, Any]]]] = {}  # parts of the content: text before, as sent
@@ -201,12 +203,24 @@ class OpenAIChat:
         if refusal and isinstance(refusal, str):
             self._refusals.setdefault(choice, TextBuffer()).append(refusal)
             self.assembler.text(refusal, choice)
+        audio = delta.get("audio")
+        if isinstance(audio, dict):
+            self._speech(choice, audio)
         legacy = delta.get("function_call")
         if legacy and isinstance(legacy, dict):
             arguments = legacy.get("arguments")
             call = self.assembler.delta(choice, MISSING, None, legacy.get("name"), arguments, "legacy_function")
             if arguments is None and call is not None and "arguments" in legacy:
                 self.assembler.defect("args_null_delta", call)
+
+    def _speech(self, choice: int, audio: dict[str, Any]) -> None:
+        """A piece of a spoken answer: its id, its words, or its sound, which is not read."""
+        id, words = audio.get("id"), audio.get("transcript")
+        if id and isinstance(id, str):
+            self._audio.setdefault(choice, id)
+        if words and isinstance(words, str):
+            self._spoken.add(choice)
+            self.assembler.text(words, choice)
 
     def _parts(self, choice: int, parts: list[Any]) -> None:
         """Content as a list of parts: text, and thinking that is a list of parts itself."""
@@ -283,13 +297,17 @@ class OpenAIChat:
         that think between calls ask for it, and others have not sent any."""
         completion = self.assembler.completion
         refusal = self._refusals.get(choice)
-        content: Any = (whole_text(completion._text.read(choice)) if refusal is None else "") or None
+        audio = self._audio.get(choice)
+        has_own = refusal is None and (audio is None or choice not in self._spoken)
+        content: Any = (whole_text(completion._text.read(choice)) if has_own else "") or None
         field = self._reasoning_field.get(choice)
         if choice in self._noted:
             content = _content(content or "", self._noted[choice])
         out: dict[str, Any] = {"role": "assistant", "content": content}
         if refusal is not None:
             out["refusal"] = whole_text(refusal.read())
+        if audio is not None:
+            out["audio"] = {"id": audio}
         calls = [call for call in completion.calls if call.choice == choice]
         if calls:
             if field is not None:
@@ -299,7 +317,7 @@ class OpenAIChat:
                 out["function_call"] = {"name": legacy[0].name, "arguments": text_arguments(legacy[0])}
             if len(legacy) < len(calls):
                 out["tool_calls"] = [_request_call(call) for call in calls if call.kind != "legacy_function"]
-        elif refusal is None:
+        elif refusal is None and audio is None:
             out["content"] = content or ""  # a message has to have something
         if choice in self._details:
             out["reasoning_details"] = _joined(self._details[choice])
