@@ -505,6 +505,41 @@ def test_anthropic_blocks_of_every_kind() -> None:
     ]
 
 
+def test_anthropic_of_a_model_that_declined() -> None:
+    """Where another model has gone on, what only the one before it can read, and calls that get no result, are left out
+    of what came before; all that came after is as sent."""
+    models = {"from": {"model": "a"}, "to": {"model": "b"}, "trigger": None}
+    result = {"type": "web_search_tool_result", "tool_use_id": "s1", "content": []}
+    thought = {"type": "thinking", "thinking": "Hm", "signature": "c2ln"}
+
+    def block(index: int, **fields: Any) -> list[dict[str, Any]]:
+        return [start(index, **fields), stop(index)]
+
+    got = message(
+        "anthropic",
+        *block(0, **thought),
+        *block(1, type="redacted_thinking", data="eA=="),
+        *block(2, type="text", text="I will"),
+        *block(3, type="server_tool_use", id="s1", name="web_search", input={"query": "tea"}),
+        *block(4, **result),
+        *block(5, type="server_tool_use", id="s2", name="web_search", input={"query": "tea"}),
+        *block(6, type="tool_use", id="t1", name="f", input={"x": 1}),
+        *block(7, type="fallback", **models),
+        *block(8, **thought),
+        *block(9, type="tool_use", id="t2", name="f", input={"x": 2}),
+        {"type": "message_delta", "delta": {"stop_reason": "tool_use"}},
+        {"type": "message_stop"},
+    )
+    assert got["content"] == [
+        {"type": "text", "text": "I will"},
+        {"type": "server_tool_use", "id": "s1", "name": "web_search", "input": {"query": "tea"}},
+        result,
+        {"type": "fallback", **models},
+        thought,
+        {"type": "tool_use", "id": "t2", "name": "f", "input": {"x": 2}},
+    ]
+
+
 def test_anthropic_of_a_broken_stream() -> None:
     got = message(
         "anthropic",

@@ -43,6 +43,7 @@ _MEANINGS: Final[dict[Any, Meaning]] = {
 _KINDS: Final = {"tool_use": "function", "mcp_tool_use": "mcp"}  # every other `*tool_use` is run by the server
 _TYPES: Final = {"function": "tool_use", "mcp": "mcp_tool_use", "server": "server_tool_use"}
 _NOT_EXTRA: Final = frozenset(("type", "id", "name", "input"))
+_THOUGHTS: Final = ("thinking", "redacted_thinking", "connector_text")  # of one model, for no other one
 
 
 class Anthropic(BlockProvider):
@@ -96,9 +97,11 @@ class Anthropic(BlockProvider):
             self.assembler.error(event.get("error") or {k: v for k, v in event.items() if k != "type"})
 
     def message(self, choice: int = 0) -> dict[str, Any]:
-        """The assistant's message, block by block as sent. What no request may hold is left out: blank text, and of a
-        broken stream thinking without its signature, and calls of the server whose input was cut."""
+        """The assistant's message, block by block as sent. What no request may hold is left out: blank text, of a
+        broken stream thinking without its signature and calls of the server whose input was cut, and of a model that
+        declined, where another one went on, its thinking and the calls without a result, which get none any more."""
         content: list[dict[str, Any]] = []
+        declined = 0  # so many blocks are of models that declined
         for block in self.blocks:
             if isinstance(block, Block):
                 value = block.value()
@@ -106,6 +109,8 @@ class Anthropic(BlockProvider):
                     continue
                 if value.get("type") == "thinking" and not value.get("signature"):
                     continue
+                if value.get("type") == "fallback":
+                    declined = len(content)
                 content.append(value)
             elif block.kind == "function" or block.status == "complete":
                 call = {
@@ -115,6 +120,8 @@ class Anthropic(BlockProvider):
                     "input": object_arguments(block),
                 }
                 content.append({**call, **block.extras})
+        if declined:
+            content[:declined] = _of_declined(content[:declined])
         return {"role": "assistant", "content": content}
 
     def _start(self, index: Any, block: dict[str, Any]) -> None:
@@ -194,6 +201,18 @@ class Anthropic(BlockProvider):
         self.assembler.error(
             {"type": "message_restarted", "message": "another message began before this one was whole"}
         )
+
+
+def _of_declined(blocks: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """What goes back of the blocks before a `fallback`.
+    https://platform.claude.com/docs/en/build-with-claude/refusals-and-fallback#continuing-the-conversation"""
+    results = {block["tool_use_id"] for block in blocks if isinstance(block.get("tool_use_id"), str)}
+    return [
+        block
+        for block in blocks
+        if block.get("type") not in _THOUGHTS
+        and (not str(block.get("type")).endswith("tool_use") or block.get("id") in results)
+    ]
 
 
 def _extras(kind: str, block: dict[str, Any]) -> dict[str, Any]:
