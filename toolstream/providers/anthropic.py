@@ -53,7 +53,7 @@ class Anthropic(BlockProvider):
     object_start = True
 
     def __init__(self, assembler: Assembler) -> None:
-        super().__init__(assembler)
+        BlockProvider.__init__(self, assembler)
         self._message_id: Any = None
         self._started = False
         self._abandoned = False

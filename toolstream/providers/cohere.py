@@ -43,7 +43,7 @@ class Cohere(BlockProvider):
     name = "cohere"
 
     def __init__(self, assembler: Assembler) -> None:
-        super().__init__(assembler)
+        BlockProvider.__init__(self, assembler)
         self._content: Block | None = None  # the block that text goes to
 
     def feed(self, event: dict[str, Any]) -> None:

@@ -54,7 +54,7 @@ class GeminiInteractions(BlockProvider):
     object_start = True
 
     def __init__(self, assembler: Assembler) -> None:
-        super().__init__(assembler)
+        BlockProvider.__init__(self, assembler)
         self._waits = False  # the last interaction ended at the limit of its request, and no other one has begun
 
     def feed(self, event: dict[str, Any]) -> None:

@@ -31,7 +31,7 @@ class Mistral(OpenAIChat):
     name = "mistral"
 
     def __init__(self, assembler: Assembler) -> None:
-        super().__init__(assembler)
+        OpenAIChat.__init__(self, assembler)
         assembler.default_id = _new_id
 
     def feed(self, event: dict[str, Any]) -> None:

@@ -56,7 +56,7 @@ class JsonArrayDecoder(Utf8Framing):
     )
 
     def __init__(self, *, max_size: int = MAX_SIZE) -> None:
-        super().__init__()
+        Utf8Framing.__init__(self)
         self._max_size = size_limit(max_size)
         self._pending = bytearray()  # the element under way
         self._depth = 0  # brackets open in it; 0: between elements
