@@ -64,6 +64,7 @@ _MEANINGS: Final[dict[str, Meaning]] = {
         "error",
     ),
 }
+_OF_TEXT: Final = frozenset(("text", "thought"))
 
 
 class _Candidate:
@@ -181,7 +182,7 @@ class Gemini:
         if type(pieces) is list and not apart and not _stays_apart(last) and (last.get("thought") is True) == thought:
             pieces.append(text)
         elif text or apart:
-            candidate.parts.append((part, [text]))
+            candidate.parts.append((self._assembler.exact(part) if apart else part, [text]))
 
     def _function_call(self, candidate: _Candidate, fields: dict[str, Any], part: dict[str, Any]) -> None:
         """A call begins where there is a name; else there is more of the one under way."""
@@ -342,7 +343,7 @@ def _request_part(fields: dict[str, Any], content: ToolCall | list[str] | None) 
 
 def _stays_apart(part: dict[str, Any]) -> bool:
     """Whether a part of text has more, a signature or metadata, which belongs to it alone."""
-    return len(part) > 1 and any(value is not None and name not in ("text", "thought") for name, value in part.items())
+    return not _OF_TEXT.issuperset(part) and any(part[name] is not None for name in part if name not in _OF_TEXT)
 
 
 def _without_bytes(value: Any) -> Any:
