@@ -653,7 +653,7 @@ def test_gemini_metadata_stays_with_its_part() -> None:
     got = message("gemini", parts({"text": "a"}), parts(noted), parts({"text": "c", "thoughtSignature": None}))
     assert got["parts"] == [{"text": "a"}, noted, {"text": "c", "thoughtSignature": None}]
     assert message("gemini", parts({"text": "a"}), parts({"text": "b", "thought": None}))["parts"] == [{"text": "ab"}]
-    noted = {"text": "b", "partMetadata": {"k": 2**80}}
+    noted = {"text": "b", "partMetadata": {"k": 2**64 + 1}}
     assert message("gemini", sse([parts(noted)]))["parts"] == [noted]
 
 
