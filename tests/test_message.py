@@ -552,6 +552,29 @@ def test_anthropic_of_a_broken_stream() -> None:
     assert got["content"] == [{"type": "tool_use", "id": "t1", "name": "f", "input": {}}]
 
 
+def test_bedrock_reasoning_in_pieces() -> None:
+    def reasoning(index: int, **fields: Any) -> dict[str, Any]:
+        return {"contentBlockDelta": {"contentBlockIndex": index, "delta": {"reasoningContent": fields}}}
+
+    got = message(
+        "bedrock-converse",
+        reasoning(0, text="Hm"),
+        reasoning(0, signature="c2ln"),
+        reasoning(0, signature="bmVk"),
+        reasoning(1, redactedContent="eA=="),  # each piece is base64 of its own
+        reasoning(1, redactedContent="eQ=="),
+        reasoning(2, redactedContent=b"x"),
+        reasoning(2, redactedContent=b"y"),
+        reasoning(3, redactedContent="eA=="),
+        reasoning(3, redactedContent=[]),
+    )
+    assert got["content"] == [
+        {"reasoningContent": {"reasoningText": {"text": "Hm", "signature": "c2lnbmVk"}}},
+        {"reasoningContent": {"redactedContent": "eHk="}},
+        {"reasoningContent": {"redactedContent": b"xy"}},
+    ]
+
+
 def test_bedrock_blocks_of_every_kind() -> None:
     def piece(index: int, **fields: Any) -> dict[str, Any]:
         return {"contentBlockDelta": {"contentBlockIndex": index, "delta": fields}}

@@ -170,8 +170,10 @@ class BedrockConverse(BlockProvider):
                 if isinstance(value, str):
                     block.append("text", value)
                     self.assembler.reasoning(value)
-            else:
-                block.set(field, value)
+            elif field == "signature" and isinstance(value, str):
+                block.append("signature", value)
+            elif field == "redactedContent" and value is not None:
+                block.append("redactedContent", [value])
 
 
 def _request_block(block: dict[str, Any]) -> dict[str, Any] | None:
@@ -185,7 +187,9 @@ def _request_block(block: dict[str, Any]) -> dict[str, Any] | None:
         return {"text": text}
     if kind == "reasoning":
         if "redactedContent" in block:
-            return {"reasoningContent": {"redactedContent": block["redactedContent"]}}
+            pieces = block["redactedContent"]
+            data = pieces[0] if len(pieces) == 1 else _joined(pieces)
+            return None if data is None else {"reasoningContent": {"redactedContent": data}}
         if not block.get("signature"):
             return None
         return {"reasoningContent": {"reasoningText": {"text": text or "", "signature": block["signature"]}}}
@@ -194,16 +198,19 @@ def _request_block(block: dict[str, Any]) -> dict[str, Any] | None:
         return None  # nothing says what the pieces are of
     if kind == "image":
         sources = block.get("sources")
-        return {"image": {**start, "source": _joined(sources)}} if sources else None
+        if not sources:
+            return None
+        data = _joined([source.get("bytes") for source in sources])
+        source = sources[-1] if data is None else {"bytes": data}  # without data, a place where the image is
+        return {"image": {**start, "source": source}}
     return {str(kind): {**start, "content": block.get("content", [])}}
 
 
-def _joined(sources: list[dict[str, Any]]) -> dict[str, Any]:
-    """The pieces of an image as one: bytes of boto3, or the base64 text of the wire, of which each piece is whole."""
-    data: list[Any] = [source.get("bytes") for source in sources]
+def _joined(data: list[Any]) -> bytes | str | None:
+    """Pieces of data as one: bytes of boto3, or the base64 text of the wire, of which each piece is whole."""
     if all(isinstance(piece, bytes) for piece in data):
-        return {"bytes": b"".join(data)}
+        return b"".join(data)
     try:
-        return {"bytes": b2a_base64(b"".join(map(a2b_base64, data)), newline=False).decode()}
+        return b2a_base64(b"".join(map(a2b_base64, data)), newline=False).decode()
     except (TypeError, ValueError):
-        return sources[-1]  # a place where the image is
+        return None
