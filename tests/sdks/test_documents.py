@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import re
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -46,6 +47,9 @@ def everything_local(server: StreamServer, monkeypatch: pytest.MonkeyPatch) -> A
             from mistralai.client import sdkconfiguration
 
             monkeypatch.setitem(sdkconfiguration.SERVERS, sdkconfiguration.SERVER_GLOBAL, url)
+        if stream == "cohere":  # which asks where its server is when it is imported
+            for module in [name for name in sys.modules if name.partition(".")[0] == "cohere"]:
+                monkeypatch.delitem(sys.modules, module)
 
     return point
 
