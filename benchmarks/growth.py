@@ -9,7 +9,7 @@ for the plain engine. The clock is CPU time, without the collector, which is no 
 length of a row is measured once, and beside it two controls: a call that does nothing on the same pieces, and the
 interpreter alone joining them and making the same values. The least of the rounds counts, since noise only adds. The
 exponent is the slope of the logarithms, at most 0.15 above that of the steeper control: memory gets slower with its
-size, for `json.loads` too. A row above the limit gets more rounds before it fails; one has a limit of its own.
+size, for `json.loads` too. A row above the limit gets more rounds before it fails.
 `instructions.py` is the exact form of this.
 """
 
@@ -31,7 +31,6 @@ KB, MB = 1 << 10, 1 << 20
 SIZES = {1: [64 * KB, 256 * KB, MB], 64: [128 * KB, 512 * KB, 2 * MB, 8 * MB]}
 PLAIN = 4  # the plain engine is measured to this part of the lengths
 MARGIN = 0.15
-MARGINS = {("live", "deep", 1): 0.35}  # asks 130 levels for each character who holds them, in ever farther memory
 ROUNDS, SPENT = 5, 3.0  # rounds of a row; fewer, at least two, once so many seconds are spent
 SHORTEST = 0.002  # seconds: what is over sooner is repeated within a round
 TEXTS = ("string", "escapes", "items", "deep", "wide", "number", "word")
@@ -121,7 +120,7 @@ def exponents(only: str) -> bool:
         for _ in range(3):
             row.measure()
             exponent, *controls = row.exponents()
-            within = exponent <= max(controls) + MARGINS.get(case, MARGIN)
+            within = exponent <= max(controls) + MARGIN
             if within:
                 break
         good = good and within
