@@ -103,6 +103,19 @@ GEMINI = [
 ]
 
 
+RESPONSES = [
+    {"type": "response.created", "response": {"id": "r", "status": "in_progress", "output": []}},
+    {
+        "type": "response.output_item.added",
+        "output_index": 0,
+        "item": {"type": "function_call", "id": "i", "call_id": "a", "name": "f"},
+    },
+    {"type": "response.function_call_arguments.delta", "output_index": 0, "item_id": "i", "delta": '{"q":"t'},
+    {"type": "response.function_call_arguments.delta", "output_index": 0, "item_id": "i", "delta": '"}'},
+    {"type": "response.completed", "response": {"id": "r", "status": "completed", "output": []}},
+]
+
+
 def invoke_model(events):
     chunks = [{"chunk": {"bytes": b64encode(json.dumps(event).encode()).decode(), "p": "ab"}} for event in events]
     return frames(chunks)
@@ -142,6 +155,27 @@ def test_any_cutting_gives_the_same(name):
         assert state(read(provider, pieces)[0]) == expected
     for pieces in ([data], [data[i : i + 1] for i in range(len(data))], [data[:30], data[30:]]):
         assert state(read(None, pieces)[0]) == expected
+
+
+@pytest.mark.parametrize("name", ["anthropic", "cohere", "gemini-interactions", "gemini", "openai-responses"])
+def test_the_end_mark_of_a_proxy_does_not_end_a_stream_that_died(name):
+    """`[DONE]` is no end, or not the only one, of these protocols: it makes nothing whole."""
+    events = {"anthropic": ANTHROPIC, "cohere": COHERE, "gemini-interactions": INTERACTIONS, "gemini": GEMINI}
+    events = events.get(name) or RESPONSES
+    for count in range(1, len(events)):
+        data = sse(events[:count])
+        for provider in (name, None):
+            dead = read(provider, [data])[0]
+            ended = read(provider, [data, b"data: [DONE]\n\n"])[0]
+            assert [(c.status, c.arguments) for c in ended.calls] == [(c.status, c.arguments) for c in dead.calls]
+            assert [d.code for d in ended.defects] == [d.code for d in dead.defects]
+            assert ended.finish_reason == dead.finish_reason
+
+
+def test_the_end_mark_does_not_hide_that_a_stream_is_of_another_protocol():
+    chat = b'data: {"choices":[{"index":0,"delta":{"content":"Hi"},"finish_reason":"stop"}]}\n\ndata: [DONE]\n\n'
+    for name in ("anthropic", "cohere", "gemini", "gemini-interactions", "openai-responses"):
+        assert [d.code for d in read(name, [chat])[0].defects] == ["stream_ended_early"]
 
 
 @pytest.mark.parametrize("name", STREAMS)

@@ -382,7 +382,7 @@ class ToolCallStream:
     def _end_mark(self) -> None:
         if self._provider is None:
             self._pending.append(None)
-        else:
+        elif getattr(self._provider, "has_done", True):
             self._assembler.end_mark()
 
     def _text(self, text: str, name: str | None) -> None:
@@ -549,7 +549,7 @@ class ToolCallStream:
             pending, self._pending = self._pending, []
             for event in pending:
                 if event is None:
-                    self._assembler.end_mark()
+                    self._end_mark()
                 else:
                     provider.feed(event)
         self._feed = provider.feed

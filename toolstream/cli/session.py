@@ -69,7 +69,7 @@ def drive(
         raise trouble or InputError(
             f"{source.name}: {error}. Is it the body of a streamed response? --provider NAME names the protocol"
         ) from None
-    if provider and trouble is None and _is_blank(stream.completion):
+    if provider and trouble is None and stream.framing and _is_blank(stream.completion):
         trouble = InputError(
             f"{source.name}: nothing was found that is of {provider}; "
             "leave out --provider to have the protocol recognised"
@@ -78,9 +78,9 @@ def drive(
 
 
 def _is_blank(completion: Completion) -> bool:
-    """Whether nothing at all was read. The end mark alone, which several protocols share, makes a clean end."""
+    """Whether nothing at all was read."""
     read = (completion.calls, completion.text, completion.reasoning, completion.raw_finish_reason, completion.usage)
-    return not any(read) and not completion.defect_count
+    return not any(read) and all(defect.code == "stream_ended_early" for defect in completion.defects)
 
 
 def summary(outcome: Outcome) -> str:

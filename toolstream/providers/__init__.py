@@ -8,6 +8,9 @@ Every protocol is one module with one class, imported when it is first needed:
                                       stay exact); False: with `loads`, which is faster (transport/json_text.py), and
                                       the class asks `assembler.exact` for the parts whose integers matter
 
+        has_done = True               False: `[DONE]` is no end of this protocol; a proxy that ends every stream so
+                                      says nothing about this one. Without the attribute it is one
+
         def __init__(self, assembler: Assembler) -> None: ...
 
         def feed(self, event: dict) -> None
@@ -37,9 +40,9 @@ Every protocol is one module with one class, imported when it is first needed:
             in frames of AWS: whether it was a fragment of a call or of text, which is taken. Else nothing is done, and
             `feed` is given the event.
 
-The end marker `[DONE]` is no JSON: the stream handles it (`end_mark()` of the assembler), providers do not see it. The
-payload of an event named `error` reaches `feed` if it is an object; what `feed` does not take for an error the stream
-itself reports as one.
+The end marker `[DONE]` is no JSON: the stream handles it (`end_mark()` of the assembler, where the protocol has it),
+providers do not see it. The payload of an event named `error` reaches `feed` if it is an object; what `feed` does not
+take for an error the stream itself reports as one.
 
 Other distributions register a class under the entry point group `toolstream.providers`; the entry's name is the
 protocol's. Built-in names cannot be taken over.

@@ -40,7 +40,7 @@ class BlockProvider:
     """The blocks of one message: those open, by index, and all of them in order of appearance (`blocks`)."""
 
     exact_numbers = False
-
+    has_done = False  # where it comes an event of the protocol's own has come before
     object_start = False
     """Does the start of a call have its arguments as an object, by the protocol? Elsewhere one is `args_object`."""
 

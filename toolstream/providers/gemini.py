@@ -85,6 +85,7 @@ class Gemini:
 
     name = "gemini"
     exact_numbers = False
+    has_done = False
 
     def __init__(self, assembler: Assembler) -> None:
         self._assembler = assembler

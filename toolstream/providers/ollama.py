@@ -30,6 +30,7 @@ class Ollama:
 
     name = "ollama"
     exact_numbers = False
+    has_done = False
 
     def __init__(self, assembler: Assembler) -> None:
         self.assembler = assembler

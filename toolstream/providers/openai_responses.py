@@ -86,6 +86,7 @@ class OpenAIResponses:
 
     name = "openai-responses"
     exact_numbers = False
+    has_done = False
 
     def __init__(self, assembler: Assembler) -> None:
         self._assembler = assembler
