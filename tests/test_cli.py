@@ -7,6 +7,7 @@ import math
 import os
 import re
 import select
+import shutil
 import signal
 import subprocess
 import sys
@@ -137,6 +138,29 @@ def test_version_warns_of_the_other_distribution(run, tmp_path, monkeypatch):
     assert out.startswith("toolstream ")
     assert "9.9 is installed too" in err
     assert "pip uninstall" in err
+
+
+def test_the_other_distribution_on_top_takes_neither_version_nor_inspector_away(write, tmp_path):
+    copy = tmp_path / "site" / "toolstream"
+    shutil.copytree(ROOT / "toolstream", copy, ignore=shutil.ignore_patterns("__pycache__"))
+    (copy / "__init__.py").write_text('__version__ = "9.9"\n__all__ = ["Stream"]\n')
+    for name, number in ("toolstream", "9.9"), ("toolstream_parser", "4.5.6"):
+        folder = copy.parent / f"{name}-{number}.dist-info"
+        folder.mkdir()
+        text = f"Metadata-Version: 2.1\nName: {name.replace('_', '-')}\nVersion: {number}\n"
+        (folder / "METADATA").write_text(text)
+    environment = {**os.environ, "PYTHONPATH": str(copy.parent)}
+
+    def ask(*argv):
+        done = subprocess.run(command(*argv), capture_output=True, text=True, env=environment, cwd=tmp_path)
+        assert "Traceback" not in done.stderr
+        assert done.returncode == 0
+        return done.stdout, done.stderr
+
+    out, err = ask("--version")
+    assert out.startswith(f"toolstream 4.5.6\nback end: {BACKEND} (")
+    assert "9.9 is installed too" in err
+    assert "4.5.6" in ask("inspect", write(CLEAN), "-o", "-")[0]
 
 
 @pytest.mark.parametrize(

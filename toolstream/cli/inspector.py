@@ -18,10 +18,10 @@ import sys
 from collections.abc import Sequence
 from typing import Any, TextIO
 
-from toolstream import __version__
 from toolstream.cli.output import clean, json_parts, plural, say, write_json
 from toolstream.cli.reading import InputError, Piece, Source, cut_anew, open_source
 from toolstream.cli.session import Outcome, drive
+from toolstream.cli.version import own_version
 from toolstream.completion import Completion
 from toolstream.types import JsonPath
 
@@ -87,7 +87,7 @@ class _Recorder:
         completion = outcome.completion
         return {
             "name": source.name,
-            "version": __version__,
+            "version": own_version(),
             "provider": outcome.provider,
             "finish_reason": completion.finish_reason,
             "bytes": self._bytes,
