@@ -931,3 +931,66 @@ def test_half_a_character_in_arguments(kind: str) -> None:
     item = {"type": "function_call", "id": "i", "call_id": "a", "name": "f", "arguments": f'{{"x":"{HIGH}"}}'}
     event = {"type": "response.output_item.done", "output_index": 0, "item": item}
     assert message("openai-responses", event)[0]["arguments"] == '{"x":"\ufffd"}'
+
+
+X = {"x": 1}
+NAMELESS: dict[str, tuple[list[dict[str, Any]], Any]] = {
+    "openai-chat": (
+        [
+            {
+                "choices": [
+                    {"index": 0, "delta": {"tool_calls": [{"index": 0, "id": "a", "function": {"arguments": "{}"}}]}}
+                ]
+            }
+        ],
+        {"role": "assistant", "content": ""},
+    ),
+    "mistral": (
+        [
+            {
+                "choices": [
+                    {"index": 0, "delta": {"tool_calls": [{"id": "a", "function": {"name": "", "arguments": "{}"}}]}}
+                ]
+            }
+        ],
+        {"role": "assistant", "content": ""},
+    ),
+    "openai-responses": (
+        [{"type": "response.output_item.done", "output_index": 0, "item": {"type": "function_call", "call_id": "a"}}],
+        [],
+    ),
+    "anthropic": (
+        [{"type": "content_block_start", "index": 0, "content_block": {"type": "tool_use", "id": "a", "input": {}}}],
+        {"role": "assistant", "content": []},
+    ),
+    "gemini": (
+        [{"candidates": [{"content": {"parts": [{"functionCall": {"name": "null", "args": X}}]}}]}],
+        {"role": "model", "parts": []},
+    ),
+    "gemini-interactions": (
+        [{"event_type": "step.start", "index": 0, "step": {"type": "function_call", "id": "a"}}],
+        [],
+    ),
+    "bedrock-converse": (
+        [{"contentBlockStart": {"contentBlockIndex": 0, "start": {"toolUse": {"toolUseId": "a"}}}}],
+        {"role": "assistant", "content": []},
+    ),
+    "ollama": (
+        [{"message": {"tool_calls": [{"function": {"arguments": X}}]}, "done": True, "done_reason": "stop"}],
+        {"role": "assistant", "content": ""},
+    ),
+    "cohere": (
+        [{"type": "tool-call-start", "index": 0, "delta": {"message": {"tool_calls": {"id": "a"}}}}],
+        {"role": "assistant"},
+    ),
+}
+
+
+@pytest.mark.parametrize("provider", NAMELESS)
+def test_a_call_without_a_name_does_not_go_back(provider: str) -> None:
+    """Every provider refuses a request with one."""
+    events, message = NAMELESS[provider]
+    completion = run(provider, events)
+    assert [(call.name, call.executable) for call in completion.calls] == [(None, False)]
+    assert ("name_missing", 0) in codes(completion)
+    assert completion.message() == message

@@ -220,7 +220,7 @@ def test_one_call_id_on_two_items_is_made_distinct() -> None:
 @pytest.mark.parametrize("kind", ["function_call", "custom_tool_call", "shell_call", "apply_patch_call"])
 def test_the_item_id_is_no_id_to_answer_with(kind: str) -> None:
     for id_ in ("item_1", "", None, "null"):
-        completion = responses(added(item(1, kind, call_id=None, id=id_)), COMPLETED)
+        completion = responses(added(item(1, kind, call_id=None, id=id_, name="f")), COMPLETED)
         call = completion.calls[0]
         assert call.id not in ("item_1", "", "null", None)
         assert ("id_missing", 0) in codes(completion, "info")

@@ -53,6 +53,10 @@ class BlockProvider:
         self._whole: dict[int | None, Any] = {}  # arguments from the start of a call, until a fragment comes
         self._direct: dict[int | None, ToolCall] = {}  # calls without such, open or ended: text goes straight to them
 
+    def sent(self) -> list[Block | ToolCall]:
+        """The blocks for the next request. No request may hold a call without a name."""
+        return [block for block in self.blocks if isinstance(block, Block) or block.name is not None]
+
     def close(self) -> None:
         """Calls that are still open take what their start brought."""
         for index in list(self._whole):

@@ -102,7 +102,7 @@ class Anthropic(BlockProvider):
         declined, where another one went on, its thinking and the calls without a result, which get none any more."""
         content: list[dict[str, Any]] = []
         declined = 0  # so many blocks are of models that declined
-        for block in self.blocks:
+        for block in self.sent():
             if isinstance(block, Block):
                 value = block.value()
                 if value.get("type") == "text" and is_blank(str(value.get("text") or "")):

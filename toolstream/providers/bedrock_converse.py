@@ -111,7 +111,7 @@ class BedrockConverse(BlockProvider):
         """The assistant's message, block by block as sent. What no request may hold is left out: blank text, and of a
         broken stream reasoning without its signature, and calls of the server whose input was cut."""
         content = []
-        for block in self.blocks:
+        for block in self.sent():
             if isinstance(block, Block):
                 value = _request_block(block.value())
                 if value is not None:

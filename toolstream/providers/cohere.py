@@ -108,7 +108,7 @@ class Cohere(BlockProvider):
         content: list[dict[str, Any]] = []
         citations: list[Any] = []
         calls: list[dict[str, Any]] = []
-        for block in self.blocks:
+        for block in self.sent():
             if not isinstance(block, Block):
                 function = {"name": block.name, "arguments": text_arguments(block)}
                 calls.append({"id": block.id, "type": "function", "function": function, **block.extras})

@@ -326,17 +326,19 @@ class Gemini:
         """The candidate's content, part by part as sent, with all signatures, and ids where calls came with them."""
         candidate = self._candidates.get(choice)
         parts = candidate.parts if candidate is not None else []
-        return {"role": "model", "parts": [_request_part(*part) for part in parts]}
+        return {"role": "model", "parts": [out for part in parts if (out := _request_part(*part)) is not None]}
 
 
-def _request_part(fields: dict[str, Any], content: ToolCall | list[str] | None) -> dict[str, Any]:
+def _request_part(fields: dict[str, Any], content: ToolCall | list[str] | None) -> dict[str, Any] | None:
     if content is None or isinstance(content, list):
         out = {name: _without_bytes(value) for name, value in fields.items()}
         if content:
             out["text"] = whole_text("".join(content))
         return out
     call = content
-    function_call = {"name": call.name, "args": object_arguments(call)}
+    if call.name is None:
+        return None  # no request may hold a call without one
+    function_call: dict[str, Any] = {"name": call.name, "args": object_arguments(call)}
     if fields["functionCall"].get("id"):
         function_call["id"] = call.id
     return {**fields, "functionCall": function_call, **call.extras}

@@ -91,7 +91,7 @@ class GeminiInteractions(BlockProvider):
         """The steps of the answer, to be put into the next request's `input` before the results of the calls. Of a
         broken stream, steps without content and calls of the server whose arguments were cut are left out."""
         steps: list[dict[str, Any]] = []
-        for block in self.blocks:
+        for block in self.sent():
             if isinstance(block, Block):
                 step = _request_step(block.value())
                 if step is not None:

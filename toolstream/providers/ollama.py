@@ -92,8 +92,9 @@ class Ollama:
         out: dict[str, Any] = {"role": "assistant", "content": whole_text(done.text)}
         if done.reasoning:
             out["thinking"] = whole_text(done.reasoning)
-        if done.calls:
-            out["tool_calls"] = [_request_call(call) for call in done.calls]
+        calls = [_request_call(call) for call in done.calls if call.name is not None]  # no request may hold others
+        if calls:
+            out["tool_calls"] = calls
         return out
 
     def close(self) -> None:

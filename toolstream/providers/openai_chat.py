@@ -294,7 +294,7 @@ class OpenAIChat:
 
     def message(self, choice: int = 0) -> dict[str, Any]:
         """The assistant's message. Reasoning goes back, in the field that it came in, where calls follow it: servers
-        that think between calls ask for it, and others have not sent any."""
+        that think between calls ask for it, and others have not sent any. No request may hold a call without a name."""
         completion = self.assembler.completion
         refusal = self._refusals.get(choice)
         audio = self._audio.get(choice)
@@ -308,7 +308,7 @@ class OpenAIChat:
             out["refusal"] = whole_text(refusal.read())
         if audio is not None:
             out["audio"] = {"id": audio}
-        calls = [call for call in completion.calls if call.choice == choice]
+        calls = [call for call in completion.calls if call.choice == choice and call.name is not None]
         if calls:
             if field is not None:
                 out[field] = whole_text(completion._reasoning.read(choice))

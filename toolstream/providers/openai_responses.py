@@ -518,7 +518,7 @@ class OpenAIResponses:
 
         Items are as sent, reasoning with its encrypted content; a call has the id that its output must name, and the
         arguments that the model wrote. Of a broken stream the text and the client's calls so far are kept; unfinished
-        reasoning and unfinished calls of the server are not, since no request may hold them.
+        reasoning, unfinished calls of the server and calls without a name are not, since no request may hold them.
         """
         items = self._items
         if all(item.index is not None for item in items):
@@ -580,7 +580,9 @@ def _request_item(item: _Item) -> dict[str, Any] | None:
         fields["call_id"] = call.id
     elif kind == "mcp_approval":
         fields["id"] = call.id  # which the answer names
-    if item.type in _NAMED and call.name is not None:
+    if item.type in _NAMED:
+        if call.name is None:
+            return None
         fields["name"] = call.name
     if form is TEXT:
         fields[field] = text_arguments(call)
