@@ -476,6 +476,13 @@ def test_leaves_that_have_no_place_refuse_the_call(path: str) -> None:
     assert len(completion.calls[0].arguments_text) < 100
 
 
+@pytest.mark.parametrize("known", [[], [string("$.a", "x")]])
+def test_a_kind_of_value_that_is_not_known_refuses_the_call(known: list[Event]) -> None:
+    parts = [partial(*known, {"jsonPath": "$.path", "structValue": {"a": 1}})]
+    completion = run("gemini", [OPEN, *(event(part) for part in parts), CLOSE, STOP])
+    assert brief(completion) == [("f", None, "invalid", False)]
+
+
 def test_paths_without_a_string_refuse_the_call() -> None:
     completion = run("gemini", [OPEN, event(partial({"jsonPath": 7, "numberValue": 1})), CLOSE, STOP])
     assert brief(completion) == [("f", None, "invalid", False)]
@@ -629,6 +636,17 @@ def test_finish_reasons(word: str, meaning: str) -> None:
     completion = gemini(event(called("f", {"a": 1}), finish=word))
     assert completion.finish_reason == ("tool_calls" if meaning == "stop" else meaning)
     assert completion.calls[0].executable  # it was whole
+
+
+@pytest.mark.parametrize("word", ["MALFORMED_FUNCTION_CALL", "STOP"])
+def test_what_is_said_about_the_finish(word: str) -> None:
+    said = event(finish=word)
+    said["candidates"][0]["finishMessage"] = "Malformed function call: call:f{"
+    completion = gemini(said)
+    is_error = word != "STOP"
+    assert completion.error == ({"message": "Malformed function call: call:f{"} if is_error else None)
+    assert completion.finish_reason == ("error" if is_error else "stop")
+    assert [code for code, _ in codes(completion)] == ["stream_error"] * is_error
 
 
 def test_refused_before_it_began() -> None:

@@ -64,6 +64,7 @@ _MEANINGS: Final[dict[str, Meaning]] = {
         "error",
     ),
 }
+_OF_VALUE: Final = frozenset(("jsonPath", "stringValue", "numberValue", "boolValue", "nullValue", "willContinue"))
 _OF_TEXT: Final = frozenset(("text", "thought"))
 
 
@@ -144,6 +145,8 @@ class Gemini:
         if isinstance(word, str) and word:
             meaning = _MEANINGS.get(word)
             self._settle(candidate, cut=meaning is not None)
+            if meaning == "error" and (why := _field(fields, "finishMessage", "finish_message")):
+                self._assembler.error(why)
             self._assembler.finish(word, meaning, choice)
 
     def _part(self, candidate: _Candidate, part: dict[str, Any]) -> None:
@@ -291,6 +294,8 @@ class Gemini:
             writer.set(steps, "true" if fields["boolValue"] else "false", path)
         elif "nullValue" in fields:
             writer.set(steps, "null", path)
+        elif not _OF_VALUE.issuperset(fields):  # a kind of value that is not known: without it they are others
+            writer.set(None, _dump(fields), path)
         elif steps:
             writer.end_string(steps, more=more)
 
