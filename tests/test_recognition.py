@@ -3,6 +3,7 @@
 import collections
 import dataclasses
 import enum
+import itertools
 import json
 import struct
 import subprocess
@@ -15,14 +16,17 @@ from zlib import crc32
 
 import pytest
 
+from toolstream import ToolCallStream
 from toolstream.errors import UnknownProviderError
 from toolstream.providers import (
+    RECOGNITION_BYTES,
     Block,
     frame_event,
     known_providers,
     plain,
     provider_class,
     recognise,
+    recognise_beginning,
     recognise_last,
     unwrap,
 )
@@ -211,6 +215,102 @@ def test_the_list_of_distributions_is_read_only_where_it_is_needed():
         "assert 'toolstream.providers.cohere' not in sys.modules\n"
     )
     subprocess.run([sys.executable, "-c", code], check=True)
+
+
+# A first event of more than is kept
+
+LONG = "é \\" * 30_000
+CHAT = {"id": "c", "choices": [{"index": 0, "delta": {"content": LONG}}]}
+LONG_ONES = [
+    ("openai-responses", "sse", {"type": "response.created", "response": {"instructions": LONG, "output": []}}),
+    ("openai-responses", "named", {"type": "response.created", "response": {"instructions": LONG, "output": []}}),
+    ("anthropic", "sse", {"type": "content_block_start", "index": 0, "content_block": {"type": "text", "text": LONG}}),
+    ("openai-chat", "sse", CHAT),
+    ("openai-chat", "ndjson", CHAT),
+    ("openai-chat", "array", CHAT),
+    ("mistral", "sse", {"data": CHAT}),
+    ("gemini", "array", {"candidates": [{"content": {"parts": [{"text": LONG}]}}]}),
+    ("gemini", "sse", {"candidates": [{"content": {"parts": [{"text": LONG}]}}]}),
+    ("gemini-interactions", "sse", {"event_type": "step.delta", "delta": {"text": LONG}}),
+    ("ollama", "ndjson", {"model": "m", "message": {"role": "assistant", "content": LONG}, "done": True}),
+    ("ollama", "ndjson", {"done": True, "model": "m", "message": {"role": "assistant", "content": LONG}}),
+    ("cohere", "sse", {"type": "tool-plan-delta", "delta": {"message": {"tool_plan": LONG}}}),
+]
+
+
+def framed(framing, text):
+    if framing == "array":
+        return f"[{text}\n]".encode()
+    if framing == "ndjson":
+        return f"\ufeff{text}\n".encode()
+    return (("event: message\n" if framing == "named" else "") + f"data: {text}\n\n").encode()
+
+
+def fed(pieces):
+    stream = ToolCallStream()
+    events = [event for piece in pieces for event in stream.feed(piece)]
+    assert stream.unread == []
+    events += stream.close()
+    return stream.provider, [event.type for event in events], stream.completion.text
+
+
+@pytest.mark.parametrize(("name", "framing", "event"), LONG_ONES)
+@pytest.mark.parametrize("size", [1000, 65_537])
+def test_a_long_first_event_is_recognised_however_it_is_cut(name, framing, event, size):
+    data = framed(framing, json.dumps(event, ensure_ascii=False))
+    found = fed([data[at : at + size] for at in range(0, len(data), size)])
+    assert found[0] == name
+    assert found == fed([data])
+
+
+def test_the_limit_may_fall_anywhere_near_the_end_of_an_event():
+    for room in range(-12, 4):
+        text = json.dumps({"type": "response.created", "response": {"instructions": ""}})
+        text = text.replace('""', '"' + "x" * (RECOGNITION_BYTES - len(text) + room) + '"')
+        data = framed("sse", text)
+        assert fed([data[:-30], *(bytes([byte]) for byte in data[-30:])])[0] == "openai-responses"
+
+
+@pytest.mark.parametrize(
+    "beginning",
+    [
+        '{"model": "m", "created_at": "',
+        '{"model": "m", "message": "',
+        '{"response": {"object": "response", "instructions": "',
+        '{"error": {"message": "',
+        '{"x": "", "type": "response.',
+        '{"choices',
+        '["choices", "',
+        '{"a": 1} "choices": [], "b": "',
+        "{choices: [], b: '",
+    ],
+)
+@pytest.mark.parametrize("framing", ["sse", "ndjson", "array"])
+def test_a_beginning_that_does_not_decide_is_an_error_as_before(beginning, framing):
+    stream = ToolCallStream()
+    stream.feed(framed(framing, beginning)[: -3 if framing == "ndjson" else -2].rstrip(b"\n"))
+    with pytest.raises(UnknownProviderError, match="no protocol fits the first"):
+        stream.feed(b"x" * RECOGNITION_BYTES)
+    assert b"".join(stream.unread).endswith(b"x" * RECOGNITION_BYTES)
+
+
+def test_the_data_of_an_event_named_error_decides_nothing():
+    stream = ToolCallStream()
+    with pytest.raises(UnknownProviderError):
+        stream.feed(b'event: error\ndata: {"choices": [], "x": "' + b"x" * RECOGNITION_BYTES)
+
+
+@pytest.mark.parametrize(
+    "event",
+    [event for name in SURE for event in SURE[name]] + AMBIGUOUS + [event for _, _, event in LONG_ONES],
+    ids=lambda event: str(event)[:60],
+)
+def test_no_beginning_of_an_event_is_taken_for_another_protocol(event):
+    """Its members in any order."""
+    wanted = recognise(event)
+    for members in itertools.permutations(event.items()):
+        for count in range(len(members) + 1):
+            assert recognise_beginning(dict(members[:count])) in (None, wanted)
 
 
 # Objects

@@ -12,6 +12,7 @@ from collections.abc import AsyncGenerator, AsyncIterable, Callable, Generator, 
 from typing import Any
 
 from toolstream import _sources
+from toolstream._engine import StreamingJsonParser
 from toolstream.assembler import UNNAMED_ERROR, Assembler
 from toolstream.completion import Completion
 from toolstream.errors import LimitExceededError, ToolStreamError, UnknownProviderError
@@ -22,6 +23,7 @@ from toolstream.providers import (
     plain,
     provider_class,
     recognise,
+    recognise_beginning,
     recognise_last,
     unwrap,
 )
@@ -296,7 +298,8 @@ class ToolCallStream:
             else:
                 self._messages(decoder, decoder.feed(data))
         if self._provider is None and self._size > RECOGNITION_BYTES:
-            self._use(recognise_last(self._events(), self._framing, self._size))
+            found = recognise_beginning(_members(decoder.under_way()))
+            self._use(found or recognise_last(self._events(), self._framing, self._size))
 
     def _short_way(self, data: bytes) -> bool:
         """The decoder's short way: whether `data` was one whole message, and could be read."""
@@ -544,8 +547,8 @@ class ToolCallStream:
         else:
             self._loads = loads
             self._assembler.exact = self._source.exact
+        self.unread.clear()
         if self._pending:
-            self.unread.clear()
             pending, self._pending = self._pending, []
             for event in pending:
                 if event is None:
@@ -662,6 +665,19 @@ async def aassemble(pieces: AsyncIterable[Any], provider: str | None = None, **o
             await _sources.aclose(pieces)
     stream.close()
     return stream.completion
+
+
+def _members(text: str) -> dict[str, Any]:
+    """The members of an object that is still coming, without a scalar that is not whole. Text that is no beginning of
+    just one object has none."""
+    parser = StreamingJsonParser(pending_scalars="withhold")
+    parser.feed(text)
+    members = parser.snapshot()
+    if not isinstance(members, dict) or not parser.valid:
+        return {}
+    if parser.in_string and len(parser.open_path) == 1:
+        del members[parser.open_path[0]]
+    return members
 
 
 def _check_options(strict: object, changes: object, limits: object, new_id: object) -> None:

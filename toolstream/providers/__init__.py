@@ -78,6 +78,7 @@ __all__ = [
     "plain",
     "provider_class",
     "recognise",
+    "recognise_beginning",
     "recognise_last",
     "unwrap",
 ]
@@ -200,6 +201,14 @@ def recognise(event: dict[str, Any]) -> type[Provider] | None:
     if name:
         return provider_class(name)
     return None if _is_of_many(event) else _registered_class([event])
+
+
+def recognise_beginning(event: dict[str, Any]) -> type[Provider] | None:
+    """`recognise` for an event that is still coming: its members so far, of which the last may be an object or a list
+    that is not whole either. What decides there decides whatever comes after it."""
+    if "model" in event and isinstance(event.get("message"), dict) and _built_in_name(event) is None:
+        return provider_class("ollama")  # which writes `done` after the message; no other has these two side by side
+    return recognise(event)
 
 
 def _is_of_many(event: dict[str, Any]) -> bool:

@@ -11,6 +11,8 @@ cut. They know no provider. What they notice on the way is left in attributes, t
     damaged        number of messages that were skipped because they could not be read (JSON array, AWS event stream)
     gaps           where the last call skipped some: for each, the place in its list of the message that comes after
 
+`under_way()` is the JSON that has come of a message that is not whole, for who has to know what it may become.
+
 Memory is bounded: one message may have `max_size` bytes (64 MiB unless said otherwise). A longer one raises
 `LimitExceededError`, at the latest in the next call: messages found before it are returned first, and every call after
 it raises again.

@@ -89,6 +89,14 @@ class TextFraming(Utf8Framing):
         self.unterminated = False
         self.envelope = NO_ENVELOPE
 
+    def under_way(self) -> str:
+        """The JSON of the message under way, as far as it has come; nothing is read by that."""
+        raise NotImplementedError
+
+    def _waiting(self) -> str:
+        """What is pending, as text."""
+        return whole_characters(bytes(self._pending)).decode(errors="replace").removeprefix("\ufeff")
+
     def _messages(self, text: str) -> list[Any]:
         """Those in a text that ends where a message does."""
         raise NotImplementedError

@@ -166,6 +166,10 @@ class AwsEventStreamDecoder:
         self._buffer.clear()
         return []
 
+    def under_way(self) -> str:
+        """Nothing: before its checksum has come, a frame says nothing for certain."""
+        return ""
+
     def _gap(self, messages: list[AwsMessage]) -> None:
         self.damaged += 1
         self.gaps.append(len(messages))

@@ -111,6 +111,10 @@ class JsonArrayDecoder(Utf8Framing):
         self._pending.clear()
         return []
 
+    def under_way(self) -> str:
+        """The beginning of the next element."""
+        return self._pending.decode(errors="replace")
+
     def _whole_elements(self, data: bytes) -> list[Any] | None:
         """The elements of a piece that has nothing else but the array's brackets and commas; `None`: nothing was
         read."""

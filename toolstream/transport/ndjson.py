@@ -77,5 +77,9 @@ class NdjsonDecoder(TextFraming):
         self.unterminated = bool(lines)
         return lines
 
+    def under_way(self) -> str:
+        """The beginning of the next line."""
+        return self._waiting()
+
     def _messages(self, text: str) -> list[str]:
         return [line.rstrip("\r") for line in text.split("\n") if line and not line.isspace()]

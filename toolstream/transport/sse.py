@@ -166,6 +166,11 @@ class SseDecoder(TextFraming):
         self.unterminated = bool(events)
         return events
 
+    def under_way(self) -> str:
+        """The beginning of the data of the next event, "" of one that is named `error`: its data may be anything."""
+        events = self._messages(self._waiting() + "\n\n")
+        return events[0].data if events and events[0].event != "error" else ""
+
     def _messages(self, text: str) -> list[SseEvent]:
         return _events(text.split("\n"))
 
