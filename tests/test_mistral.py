@@ -31,13 +31,18 @@ def test_fragments_as_hosted_models_send_them():
 
 
 def test_what_the_sdk_makes_of_missing_ids_and_indexes():
-    entries = [{"id": "null", "index": 0, "function": {"name": name, "arguments": "{}"}} for name in ("f", "g", "f")]
+    entries = [
+        {"id": "null", "index": 0, "function": {"name": name, "arguments": "{}"}} for name in ("f", "f", "g", "f")
+    ]
     completion, _ = read([delta(*entries, finish="tool_calls")], "mistral")
-    assert [(c.name, c.arguments) for c in completion.calls] == [("f", {}), ("g", {}), ("f", {})]
-    assert len({c.id for c in completion.calls}) == 3
-    assert codes(completion) == [
-        ("id_placeholder", 0), ("id_placeholder", 1), ("id_placeholder", 2), ("index_reused", 1), ("index_reused", 2)
-    ]  # fmt: skip
+    assert [(c.name, c.arguments, c.index) for c in completion.calls] == [
+        (name, {}, None) for name in ("f", "f", "g", "f")
+    ]
+    assert len({c.id for c in completion.calls}) == 4
+    assert codes(completion) == [("id_placeholder", number) for number in range(4)]
+    entries[0]["id"] = "a"  # ids are there, and so are indexes
+    completion, _ = read([delta(*entries[:2], finish="tool_calls")], "mistral")
+    assert [(c.id, c.index) for c in completion.calls] == [("a", 0)]
 
 
 def test_arguments_as_an_object():

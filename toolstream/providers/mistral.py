@@ -13,6 +13,7 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, Any
 
+from toolstream.identity import absent
 from toolstream.providers.openai_chat import OpenAIChat
 
 if TYPE_CHECKING:
@@ -40,3 +41,9 @@ class Mistral(OpenAIChat):
         if isinstance(data, dict) and "choices" not in event:
             event = data
         OpenAIChat.feed(self, event)
+
+    def _calls(self, choice: int, entries: list[Any]) -> None:
+        """Several calls of which none has an id have no index either: the SDK's 0 in each of them is none."""
+        if all(isinstance(entry, dict) and absent(entry.get("id")) and entry.get("index") == 0 for entry in entries):
+            entries = [{field: value for field, value in entry.items() if field != "index"} for entry in entries]
+        OpenAIChat._calls(self, choice, entries)
