@@ -395,6 +395,54 @@ def test_the_last_event_without_its_blank_line():
     assert codes(completion) == [("sse_unterminated_event", None), ("stream_ended_early", None)]
 
 
+NAMED = [
+    "event: message_start",
+    'data: {"type": "message_start", "message": {"id": "m"}}',
+    "",
+    "event: message_stop",
+    'data: {"type": "message_stop"}',
+    "",
+]
+LINES = [
+    ("openai-chat", sse(*CHUNKS).decode().splitlines()),
+    ("openai-chat", ["data: {}", "data: [DONE]"]),
+    ("anthropic", NAMED),
+    ("anthropic", [": hello", *NAMED]),
+    ("ollama", ['{"message": {"content": "a"}, "done": false}', '{"message": {}, "done": true}']),
+]
+
+
+@pytest.mark.parametrize(("provider", "lines"), LINES)
+@pytest.mark.parametrize("encode", [str, str.encode])
+def test_lines_without_their_ends_are_told_as_that(provider, lines, encode):
+    stream = stream_of(map(encode, lines), provider)
+    (defect,) = [defect for defect in stream.completion.defects if defect.code == "sse_unterminated_event"]
+    assert defect.message.endswith("(no line end has come: give the pieces as the network brings them, not lines)")
+    assert "stream_ended_early" in [code for code, _ in codes(stream.completion)]
+    with pytest.raises(UnknownProviderError, match=r"0 messages.*not lines.*known are"):
+        assemble(map(encode, lines))
+    _, error = until_error(ToolCallStream().feed(encode("".join(lines) * 4000)) for _ in range(1))
+    assert "not lines" in str(error)
+
+
+@pytest.mark.parametrize(
+    ("provider", "text"),
+    [
+        ("openai-chat", 'data: {"choices": [{"delta": {"content": "}data: {} {}'),
+        ("openai-chat", 'data: {"choices": []} or so'),
+        ("openai-chat", 'data: {"choices": []}\ndata: {"choices": []}'),
+        ("openai-chat", 'data: {"choices": []}\r\n\r\ndata: {"choices": []}data: {}'),
+        ("openai-chat", 'data: {"choices": []}'),
+        ("ollama", '{"message": {"content": "}{"}'),
+        ("ollama", '{"done": false}\n{"done": true}{"message": {"content": "a'),
+    ],
+)
+def test_what_was_only_cut_is_not_told_as_lines(provider, text):
+    for pieces in [text], text:
+        (defect, *_) = stream_of(pieces, provider).completion.defects
+        assert (defect.code, "lines" in defect.message) == ("sse_unterminated_event", False)
+
+
 def test_the_last_line_of_ndjson_needs_no_line_end():
     lines = [{"message": {"tool_calls": [{"function": {"name": "f", "arguments": {"a": 1}}}]}, "done": False}]
     data = ndjson(*lines, {"message": {}, "done": True, "done_reason": "stop"})

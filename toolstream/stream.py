@@ -40,7 +40,7 @@ from toolstream.transport import (
 )
 from toolstream.transport._text import NO_ENVELOPE, SHORT
 from toolstream.transport.aws_event_stream import event_type
-from toolstream.transport.json_text import JsonSource, exact_loads, loads, strict_loads
+from toolstream.transport.json_text import JsonSource, exact_loads, exact_value, loads, strict_loads
 from toolstream.types import Event, Limits
 
 __all__ = ["ToolCallStream", "aassemble", "aiter_events", "assemble", "iter_events"]
@@ -48,6 +48,7 @@ __all__ = ["ToolCallStream", "aassemble", "aiter_events", "assemble", "iter_even
 _KEPT_EVENTS = 1024  # decoded events that are kept while their protocol is not recognised
 _DONE = "[DONE]"
 _ENDS = (b"data: [DONE]\n\n", b"data: [DONE]\r\n\r\n")  # how the end mark mostly comes
+_LINES = "(no line end has come: give the pieces as the network brings them, not lines)"
 _DELTA = "contentBlockDelta"  # any other member that stands alone may be one of those that `unwrap` is for
 
 
@@ -152,9 +153,10 @@ class ToolCallStream:
         """Read one piece, and return the events that it makes.
 
         A piece is bytes as they come from the network, text of the same framing, a decoded event (`dict`) or an SDK's
-        object. Bad content never raises. Raises `LimitExceededError` when a limit is passed and
-        `UnknownProviderError` when 64 KB have come and no protocol fits; all that was read stays readable, later
-        pieces are refused with the same error, and `close` still ends every call.
+        object. Lines without their ends, as `iter_lines()` gives them, are no pieces: where an event ends is lost. Bad
+        content never raises. Raises `LimitExceededError` when a limit is passed and `UnknownProviderError` when 64 KB
+        have come and no protocol fits; all that was read stays readable, later pieces are refused with the same error,
+        and `close` still ends every call.
         """
         assembler = self._assembler
         try:
@@ -299,7 +301,7 @@ class ToolCallStream:
                 self._messages(decoder, decoder.feed(data))
         if self._provider is None and self._size > RECOGNITION_BYTES:
             found = recognise_beginning(_members(decoder.under_way()))
-            self._use(found or recognise_last(self._events(), self._framing, self._size))
+            self._use(found or recognise_last(self._events(), self._framing, self._size, self._lines()))
 
     def _short_way(self, data: bytes) -> bool:
         """The decoder's short way: whether `data` was one whole message, and could be read."""
@@ -485,20 +487,34 @@ class ToolCallStream:
             decoder = self._set_framing(recognise_framing(head, True) or "sse")
             self._messages(decoder, decoder.feed(head))
         decoder_now = self._decoder
+        lines = self._lines()
         if decoder_now is not None:
             messages = decoder_now.close()
-            if decoder_now.unterminated:
-                self._unterminated(messages)
+            if decoder_now.unterminated or lines:
+                self._unterminated(messages, lines)
             if messages or decoder_now.gaps or decoder_now.utf8_invalid:
                 self._messages(decoder_now, messages)
         if self._provider is None:
-            self._use(recognise_last(self._events(), self._framing, self._size))
+            self._use(recognise_last(self._events(), self._framing, self._size, lines))
 
-    def _unterminated(self, messages: list[Any]) -> None:
+    def _lines(self) -> str:
+        """What to say of it if lines were fed without their ends: then all of them are one line, in which something
+        begins where the first object ends."""
+        line = "" if self._texts is None else self._texts.one_line()
+        start = line.find("{")
+        if start < 0:
+            return ""
+        try:
+            end = exact_value(line, start)[1]
+        except (ValueError, RecursionError):
+            return ""
+        return _LINES if line[end:].lstrip().startswith(("{", "data:", "event:", "id:", ":")) else ""
+
+    def _unterminated(self, messages: list[Any], detail: str) -> None:
         """The input ended inside a message: it is used if it is whole JSON, else it is lost."""
         if self._framing == "ndjson" and messages and self._is_json(messages[-1]):
             return  # the last line needs no line end
-        self._assembler.defect("sse_unterminated_event")
+        self._assembler.defect("sse_unterminated_event", detail=detail)
         last = messages[-1] if messages else None
         text = last.data if isinstance(last, SseEvent) else last
         is_error = isinstance(last, SseEvent) and last.event == "error"  # any text is one

@@ -172,8 +172,10 @@ ADVICE: Final[dict[str, tuple[str, str]]] = {
         "Find out what writes into the stream; an event that is lost may have held arguments.",
     ),
     "sse_unterminated_event": (
-        "The connection was closed right after the last event, or the server leaves out the last blank line.",
-        "On a server, end every event with a blank line: strict readers drop the last one.",
+        "The connection was closed right after the last event, or the server leaves out the last blank line; or the "
+        "program gives lines without their ends (`iter_lines()`).",
+        "On a server, end every event with a blank line: strict readers drop the last one. In a program, give bytes "
+        "as the network brings them.",
     ),
     "utf8_invalid": (
         "A character was cut in two and both halves were replaced, or the text has another encoding.",

@@ -284,11 +284,14 @@ def _built_in_name(event: dict[str, Any]) -> str | None:
 _ERROR_OF = {"ndjson": "ollama", "json-array": "gemini", "aws-event-stream": "bedrock-converse"}
 
 
-def recognise_last(events: Iterable[dict[str, Any]], framing: Framing | None, size: int) -> type[Provider]:
+def recognise_last(
+    events: Iterable[dict[str, Any]], framing: Framing | None, size: int, detail: str = ""
+) -> type[Provider]:
     """The class for a stream of which `recognise` knew no event, when `size` bytes have come and no more shall be kept.
 
     Registered protocols are asked about all of them now. A stream of nothing but an error is read as the protocol that
-    its framing is most often used by, so that the error comes through. Else raises `UnknownProviderError`.
+    its framing is most often used by, so that the error comes through. Else raises `UnknownProviderError`, which tells
+    `detail` too.
     """
     events = list(events)
     found = _registered_class(events)
@@ -305,6 +308,7 @@ def recognise_last(events: Iterable[dict[str, Any]], framing: Framing | None, si
     if framing == "aws-event-stream" and events:
         return provider_class("bedrock-converse")
     seen = f"the first {size} bytes ({len(events)} messages)" if size or events else "a stream that is empty"
+    seen += detail and f" {detail}"
     raise UnknownProviderError(f"no protocol fits {seen}; known are {', '.join(known_providers())}")
 
 

@@ -93,6 +93,10 @@ class TextFraming(Utf8Framing):
         """The JSON of the message under way, as far as it has come; nothing is read by that."""
         raise NotImplementedError
 
+    def one_line(self) -> str:
+        """All that has come, if there was no line end in it."""
+        return "" if self._started or b"\n" in self._pending else self._waiting()
+
     def _waiting(self) -> str:
         """What is pending, as text."""
         return whole_characters(bytes(self._pending)).decode(errors="replace").removeprefix("\ufeff")
