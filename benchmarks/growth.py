@@ -2,7 +2,6 @@
 
     python benchmarks/growth.py                    exponents of the back end of TOOLSTREAM_BACKEND; fails above a limit
     python benchmarks/growth.py --only WORD        rows whose name has the word
-    python benchmarks/growth.py --svg FILE         only the chart: cost of a live tool call against the alternatives
 
 Texts of up to 8 MB in pieces of 64 characters (2 MB of nesting), and of up to 1 MB in pieces of one; a quarter of that
 for the plain engine. The clock is CPU time, without the collector, which is no part of the library. In each round every
@@ -22,10 +21,9 @@ import sys
 import time
 from collections import deque
 from functools import partial
-from pathlib import Path
 from typing import Any
 
-from common import OPERATIONS, SHAPES, cut, least_seconds, seconds, slope
+from common import OPERATIONS, SHAPES, cut, seconds, slope
 
 KB, MB = 1 << 10, 1 << 20
 SIZES = {1: [64 * KB, 256 * KB, MB], 64: [128 * KB, 512 * KB, 2 * MB, 8 * MB]}
@@ -135,40 +133,10 @@ def exponents(only: str) -> bool:
     return good
 
 
-def chart(budget: float = 4.0, size: int = 4) -> str:
-    """One `write_file` call, decoded events in, live arguments read after each; peers as far as the budget goes."""
-    import peers
-    from charts import lines
-
-    for group in peers.GROUPS:
-        group()
-    series: dict[str, list[tuple[int, float]]] = {}
-    for peer, name in (
-        (peers.OWN, "toolstream"),
-        ("anthropic SDK", "anthropic SDK"),
-        ("openai SDK", "openai SDK (no live value)"),
-    ):
-        if peer not in peers.ADAPTERS["assemble"]:
-            continue
-        row = series.setdefault(name, [])
-        for power in range(10, 22):
-            events = peers.EVENTS[peer](cut(SHAPES["string"](1 << power), size))
-            run = peers.ADAPTERS["assemble"][peer]
-            rounds = 1 if row and row[-1][1] >= 0.1 else 3  # the first run of all warms up
-            row.append((1 << power, least_seconds(run, events, rounds)))
-            if row[-1][1] > budget / 3:
-                break
-    return lines(f"CPU time to receive one tool call in pieces of {size} characters", series)
-
-
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--only", default="")
-    parser.add_argument("--svg", type=Path)
     options = parser.parse_args()
-    if options.svg:
-        options.svg.write_text(chart())
-        return 0
     return 0 if exponents(options.only) else 1
 
 
