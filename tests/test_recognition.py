@@ -3,6 +3,7 @@
 import collections
 import dataclasses
 import enum
+import functools
 import itertools
 import json
 import struct
@@ -386,6 +387,28 @@ class Computed:
     snapshot = property(lambda self: self._raw)
 
 
+class Constant:
+    index = 1
+    first, second, _third = 1, [SimpleNamespace(b=1)], 3
+    Inner = SimpleNamespace
+    by_class = classmethod(lambda cls: 1)
+    static = staticmethod(lambda: 1)
+    cached = functools.cached_property(lambda self: 1)
+
+    def method(self):
+        return 1
+
+
+class ConstantDerived(Constant):
+    first = 2
+    snapshot = 3
+
+
+class ConstantAndOwn(Constant):
+    def __init__(self):
+        self.own = 1
+
+
 class Pair(NamedTuple):
     first: int
     second: Any
@@ -410,6 +433,9 @@ class Rows(collections.UserList):
         (Derived(1, 2), {"first": 1, "second": 2}),
         (OneSlot(), {"only": 1}),
         (SlottedDerived(1, 2), {"first": 1, "second": 2}),
+        (Constant(), {"index": 1, "first": 1, "second": [{"b": 1}]}),
+        (ConstantDerived(), {"index": 1, "first": 2, "second": [{"b": 1}]}),
+        (ConstantAndOwn(), {"own": 1}),
         (Computed(), {"first": 1, "second": ["YQ=="]}),
         (Pair(1, Pair(2, 3)), {"first": 1, "second": {"first": 2, "second": 3}}),
         (collections.UserDict({"a": SimpleNamespace(b=1)}), {"a": {"b": 1}}),

@@ -4,6 +4,8 @@ import asyncio
 import gc
 import json
 import sys
+from collections import UserDict
+from dataclasses import dataclass
 from enum import Enum
 from pathlib import Path
 from types import SimpleNamespace
@@ -112,6 +114,54 @@ def test_a_piece_of_nothing_known_is_a_type_error():
     for piece in (None, 3, 2.5, [1]):
         with pytest.raises(TypeError, match="a piece must be"):
             ToolCallStream("openai-chat").feed(piece)
+
+
+def of_class(value):
+    """A decoded value with an object for each dict, whose class holds the fields."""
+    if isinstance(value, list):
+        return [of_class(item) for item in value]
+    return type("X", (), {k: of_class(v) for k, v in value.items()})() if isinstance(value, dict) else value
+
+
+@pytest.mark.parametrize("provider", ["openai-chat", None])
+def test_fields_that_stand_in_the_class_are_read(provider):
+    assert brief(assemble(map(of_class, CHUNKS), provider)) == BRIEF
+    inside = [{"choices": [of_class(choice) for choice in chunk["choices"]]} for chunk in CHUNKS]
+    assert brief(assemble(inside, provider)) == BRIEF
+
+
+class Hidden:
+    def __init__(self):
+        self._choices = CHUNKS[1]["choices"]
+
+    def choices(self):
+        return self._choices
+
+
+@pytest.mark.parametrize("piece", [Hidden(), of_class({}), of_class, (_ for _ in ())], ids=lambda x: type(x).__name__)
+@pytest.mark.parametrize("provider", ["openai-chat", None])
+def test_an_object_that_nothing_can_be_read_of_is_a_type_error(piece, provider):
+    with pytest.raises(
+        TypeError, match=rf"a piece must be .*, not {type(piece).__name__}( \(it has no attribute.*\))?$"
+    ):
+        ToolCallStream(provider).feed(piece)
+
+
+@dataclass
+class Ping:
+    pass
+
+
+@pytest.mark.parametrize("piece", [{}, SimpleNamespace(), UserDict(), Ping()], ids=lambda x: type(x).__name__)
+def test_an_event_without_members_is_one(piece):
+    assert ToolCallStream("openai-chat").feed(piece) == []
+
+
+def test_a_model_of_which_nothing_was_sent_is_an_event():
+    pydantic = pytest.importorskip("pydantic")
+    model = pydantic.create_model("Chunk", choices=(list | None, None))
+    assert ToolCallStream("openai-chat").feed(model()) == []
+    assert ToolCallStream("openai-chat").feed(pydantic.create_model("Nothing")()) == []
 
 
 def test_a_whole_body_in_place_of_pieces_is_told_as_that():

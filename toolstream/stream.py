@@ -8,7 +8,8 @@ the first pieces until the protocol is recognised.
 from __future__ import annotations
 
 from binascii import a2b_base64
-from collections.abc import AsyncGenerator, AsyncIterable, Callable, Generator, Iterable
+from collections.abc import AsyncGenerator, AsyncIterable, Callable, Generator, Iterable, Mapping
+from types import SimpleNamespace
 from typing import Any
 
 from toolstream import _sources
@@ -259,10 +260,12 @@ class ToolCallStream:
             self._frame(piece)
         else:
             event = plain(piece)
-            if not isinstance(event, dict):
+            if not isinstance(event, dict) or not (event or _may_be_empty(piece)):
                 what = type(piece).__name__
                 if isinstance(piece, int):
                     what += " (the body of a response in one: give [body], since a loop over bytes gives numbers)"
+                elif event == {}:
+                    what += " (it has no attribute that can be read)"
                 raise TypeError(f"a piece must be bytes, str, a dict or an SDK's object, not {what}")
             self._event(event)
 
@@ -681,6 +684,14 @@ async def aassemble(pieces: AsyncIterable[Any], provider: str | None = None, **o
             await _sources.aclose(pieces)
     stream.close()
     return stream.completion
+
+
+def _may_be_empty(piece: object) -> bool:
+    """Whether an object without a field is an event without members: by its kind, and not because its fields are
+    where nobody finds them."""
+    return isinstance(piece, (Mapping, SimpleNamespace)) or any(
+        hasattr(piece, mark) for mark in ("__pydantic_fields_set__", "__dataclass_fields__")
+    )
 
 
 def _members(text: str) -> dict[str, Any]:

@@ -407,7 +407,8 @@ def _copy_other(value: Any) -> Any:
 
 
 def _attributes(value: Any) -> Any:
-    """The public attributes of an object: those that it holds, else those that it computes; without any, itself."""
+    """The public attributes of an object: those that it holds, else those that it computes, else those that its class
+    holds for it; without any, itself."""
     slots = [name for kind in reversed(type(value).__mro__) for name in _slots(kind)]
     held = {name: getattr(value, name) for name in slots if hasattr(value, name)}
     held |= getattr(value, "__dict__", {})
@@ -419,7 +420,14 @@ def _attributes(value: Any) -> Any:
             if isinstance(member, property) and _is_public(name):
                 with suppress(Exception):  # an attribute of a foreign object can raise anything
                     names[name] = getattr(value, name)
-    return names if names or hasattr(value, "__dict__") else value
+    if names or not hasattr(value, "__dict__"):
+        return names or value
+    return {
+        name: member
+        for kind in reversed(type(value).__mro__)
+        for name, member in vars(kind).items()
+        if _is_public(name) and not callable(member) and not hasattr(type(member), "__get__")
+    }
 
 
 def _slots(kind: type) -> Sequence[str]:
