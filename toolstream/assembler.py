@@ -491,8 +491,8 @@ class Assembler:
 
     def whole_call(self, value: Any, id: Any, name: Any, index: Any = None, choice: int = 0) -> WholeCall | None:
         """The short way for a call that comes whole in one event, and that there is nothing to report about but an id
-        that was not sent: what `open` and `whole` would do, without the steps between. `None`: nothing was done, take
-        them."""
+        that was not sent: what `open` and `whole` would do, without the steps between. `append`, `whole` and `extras`
+        may follow, and `end` has to. `None`: nothing was done, take them."""
         if type(name) is not str or name in ABSENT or not (index is None or type(index) is int):
             return None
         home = self._homes.get(choice) or self._home(choice)
