@@ -18,6 +18,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import toolstream
 from toolstream import BACKEND, __version__
 from toolstream.cli import main
 from toolstream.cli.advice import ADVICE
@@ -142,7 +143,7 @@ def test_version_warns_of_the_other_distribution(run, tmp_path, monkeypatch):
 
 def test_the_other_distribution_on_top_takes_neither_version_nor_inspector_away(write, tmp_path):
     copy = tmp_path / "site" / "toolstream"
-    shutil.copytree(ROOT / "toolstream", copy, ignore=shutil.ignore_patterns("__pycache__"))
+    shutil.copytree(Path(toolstream.__file__).parent, copy, ignore=shutil.ignore_patterns("__pycache__"))
     (copy / "__init__.py").write_text('__version__ = "9.9"\n__all__ = ["Stream"]\n')
     for name, number in ("toolstream", "9.9"), ("toolstream_parser", "4.5.6"):
         folder = copy.parent / f"{name}-{number}.dist-info"
