@@ -721,7 +721,8 @@ cdef class StreamingJsonParser:
 
     def __init__(self, *, pending_scalars="show", lenient=False, report_ends=False, max_depth=None):
         if lenient is not False or report_ends is not False or max_depth is not None or pending_scalars is not SHOW:
-            if lenient is not True or report_ends is not False or pending_scalars is not WITHHOLD or type(max_depth) is not int or max_depth < 1:
+            usual = lenient is True and report_ends is False and pending_scalars is WITHHOLD  # as of a stream's calls
+            if not (usual and type(max_depth) is int and max_depth > 0):
                 rules.check_options(pending_scalars, lenient, report_ends, max_depth)
             self._shows_pending = pending_scalars == SHOW
             self._lenient = lenient

@@ -290,9 +290,6 @@ def copy_error(reader: object) -> TypeError:
 
 def check_options(pending_scalars: object, lenient: object, report_ends: object, max_depth: object) -> None:
     """Refuse values of a parser's options that make no sense."""
-    usual = lenient is True and report_ends is False and pending_scalars == "withhold"  # as of every call of a stream
-    if usual and type(max_depth) is int and max_depth > 0:
-        return
     if not isinstance(pending_scalars, str):
         raise TypeError(f"pending_scalars must be 'show' or 'withhold', not {type(pending_scalars).__name__}")
     if pending_scalars not in ("show", "withhold"):
