@@ -196,22 +196,15 @@ class Gemini:
                 self._sign(candidate.call, part)
             self._more(candidate, fields, named=False)
             return
-        call = candidate.call
-        if candidate.writer is not None:
-            self._settle(candidate, cut=False)
-        elif call is not None:
-            self._assembler.end(call)
+        self._settle(candidate, cut=False)
         is_streamed = "willContinue" in fields or "partialArgs" in fields
         id, choice = fields.get("id"), candidate.choice
-        call = None if is_streamed else self._assembler.whole_call(fields.get("args"), id, name, None, choice)
-        is_whole = call is not None
-        if call is None:
-            call = self._assembler.open(None, id=id, name=name, choice=choice)
-        candidate.call = call
+        whole = None if is_streamed else self._assembler.whole_call(fields.get("args"), id, name, None, choice)
+        call = candidate.call = whole or self._assembler.open(None, id=id, name=name, choice=choice)
         candidate.parts.append((part, call))
         if "thoughtSignature" in part:
             self._sign(call, part)
-        if not is_whole:
+        if whole is None:
             if fields.get("willContinue") is True:
                 candidate.writer = PathWriter()
             self._more(candidate, fields, named=True)
