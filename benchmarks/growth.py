@@ -8,8 +8,8 @@ for the plain engine. The clock is CPU time, without the collector, which is no 
 length of a row is measured once, and beside it two controls: a call that does nothing on the same pieces, and the
 interpreter alone joining them and making the same values. The least of the rounds counts, since noise only adds. The
 exponent is the slope of the logarithms, at most 0.15 above that of the steeper control: memory gets slower with its
-size, for `json.loads` too. A row above the limit gets more rounds before it fails.
-`instructions.py` is the exact form of this.
+size, for `json.loads` too. A row above the limit gets more rounds before it fails. `instructions.py` is the exact form
+of this.
 """
 
 from __future__ import annotations

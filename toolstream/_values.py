@@ -184,7 +184,7 @@ def _plain_copy(value: dict[str, Any], max_depth: int | None) -> dict[str, JsonV
                     inner.append(container[place])
                 elif kind is float:
                     if member and not 1e-4 <= abs(member) < 1e15:
-                        return None
+                        return None  # some write an exponent; an integer of more than 64 bits became one of these
                 elif kind not in _FLAT:
                     return None
         containers = inner

@@ -21,7 +21,7 @@ __all__ = ["Verdict", "is_lossy", "judge", "judge_object", "new_parser", "says_n
 
 _EXACT = {"fence": "args_fenced", "lone_surrogate": "surrogate_lone"}  # repairs that have a code of their own
 
-_FEW, _SHORT = 64, 512  # of members, of characters
+_FEW, _SHORT = 64, 512  # so many members, such a text: with more, or shorter, it pays to search the text itself
 _new = tuple.__new__  # a third of the time that calling the class takes
 _escape = re.compile(r"\\(?:(u0000)|([bf])(?=[A-Za-z])|.)", re.DOTALL).finditer
 
