@@ -4,12 +4,12 @@ import json
 
 import pytest
 from chat import delta, entry, finish
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from protocol_helpers import check_events
 
-from toolstream import ToolCallStream
-from toolstream._values import dump, extends, plain_object, same_value
+from toolstream import Limits, ToolCallStream
+from toolstream._values import dump, extends, same_value
 from toolstream._verdict import _suspicious, suspicions
 from toolstream.assembler import Assembler
 
@@ -247,7 +247,6 @@ def test_extends_is_what_growing_does(one, two, data):
         assert same_value(one, two)
 
 
-CHARACTERS = [{chr(i): chr(i), "n": i} for i in range(0x3000)] + [{chr(i): chr(i)} for i in range(0xD7F0, 0xE010)]
 scalars = st.one_of(st.text(max_size=5), st.integers(-(2**70), 2**70), st.floats(), st.booleans(), st.none())
 nested = st.recursive(scalars, lambda v: st.lists(v, max_size=3) | st.dictionaries(st.text(max_size=3), v, max_size=3))
 whole_objects = st.one_of(
@@ -256,43 +255,6 @@ whole_objects = st.one_of(
         [{"a": float("inf")}, {"a": 1.5}, {1: 2}, {"a": "\ud83d"}, {"a": "\f\b\0\\x"}, {"a": "x"}, [], "x"]
     ),
 )
-
-
-@pytest.fixture(params=["orjson", "json"])
-def writer(request, monkeypatch):
-    """What writes objects that came whole."""
-    if request.param == "orjson":
-        pytest.importorskip("orjson")
-    monkeypatch.setattr("toolstream._values._write", None if request.param == "orjson" else False)
-    return request.param
-
-
-def test_an_object_has_the_same_text_whoever_writes_it(writer):
-    for value in CHARACTERS:
-        plain = plain_object(value, None)
-        assert plain == (dump(value), value) or (plain is None and "\ud800" <= next(iter(value)) <= "\udfff")
-    for other in ({1: 2}, {None: 1}, {"a": [{1: 2}]}, {"a": "\ud83d"}, {"a": (1,)}, {"a": {1}}, [], "x", None):
-        assert plain_object(other, None) is None
-    for long in ({"a": 2**64}, {"a": [-(2**70)]}):
-        assert plain_object(long, None) == (None if writer == "orjson" else (dump(long), long))
-    assert plain_object({"a": 10**5000}, None) is None
-    deep = {"a": [{"b": [[]]}]}
-    text, copied = plain_object(deep, 5)
-    assert (text, copied) == (dump(deep), deep)
-    assert copied["a"][0]["b"][0] is not deep["a"][0]["b"][0]
-    assert plain_object(deep, 4) is None
-    loop = {}
-    loop["a"] = [loop] * 9
-    assert plain_object(loop, None) is None
-
-
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
-@given(number=st.floats() | st.floats(1e-5, 1e-3) | st.floats(1e14, 1e17))
-def test_a_float_has_the_same_text_whoever_writes_it(writer, number):
-    plain = plain_object({"a": [number]}, None)
-    assert plain is None or (plain[0], repr(plain[1])) == (dump({"a": [number]}), repr({"a": [number]}))
-    if number == 0 or 1e-4 <= abs(number) < 1e15:
-        assert plain is not None
 
 
 odd_text = st.text("\0\b\f\\a\n 0", max_size=4)
@@ -308,12 +270,12 @@ def test_what_is_suspicious_is_found_in_the_value_as_in_the_text(value, length):
         assert suspicions(value, text) == _suspicious(text)
 
 
-@settings(max_examples=300, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=300, deadline=None)
 @given(
     parts=st.lists(st.one_of(whole_objects, st.text(' {}"a:1,x', min_size=1, max_size=6)), min_size=1, max_size=4),
     known=st.booleans(),
 )
-def test_objects_that_come_whole_are_what_their_text_says(writer, parts, known):
+def test_objects_that_come_whole_are_what_their_text_says(parts, known):
     """The short way for them, which does not read their text, is the same to whoever looks."""
 
     def run():
@@ -332,6 +294,45 @@ def test_objects_that_come_whole_are_what_their_text_says(writer, parts, known):
         return seen, json.dumps([event.to_dict() for event in events])
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("toolstream.assembler.plain_object", lambda value, max_depth: None)
+        patch.setattr("toolstream.assembler.write_object", lambda value, max_depth: None)
+        careful = run()
+    assert run() == careful
+
+
+whole_texts = ['{"a":1}', '{"a":1}', '{"b":[]}', "{}", '{"a":"\\b"}', '{"a":1,"a":2}', "{'a':1}", '{"a":', "1}", ""]
+entries = st.builds(
+    lambda index, id, name, arguments: {**index, "id": id, "type": "function", "function": {"name": name, **arguments}},
+    st.sampled_from([{"index": 0}, {"index": 0}, {"index": 1}, {"index": 2}, {"index": None}, {"index": "1"}, {}]),
+    st.sampled_from(["a", "b", "c", "", "null", None, 7]),
+    st.sampled_from(["f", "f", "g", "", "null", None]),
+    st.sampled_from([*({"arguments": text} for text in whole_texts), {}, {"arguments": None}, {"arguments": {"a": 1}}]),
+)
+
+
+@settings(max_examples=500, deadline=None)
+@given(
+    deltas=st.lists(st.lists(entries, min_size=1, max_size=2), min_size=1, max_size=6),
+    finished=st.sampled_from([None, "tool_calls", "length"]),
+    early=st.booleans(),
+    options=st.sampled_from([{}, {}, {"strict": True}, {"limits": Limits(max_depth=1)}]),
+)
+def test_calls_that_come_whole_are_what_their_steps_make_of_them(deltas, finished, early, options):
+    """The short way for them in Chat Completions is the same to whoever looks."""
+    chunks = [delta(*some) for some in deltas]
+    if finished:
+        chunks.insert(len(chunks) - early, finish(finished))
+
+    def run():
+        stream = ToolCallStream("openai-chat", new_id=iter(f"made_{n}" for n in range(99)).__next__, **options)
+        seen = []
+        for chunk in chunks:
+            events = stream.feed(chunk)
+            seen.append([event.to_dict() for event in events])
+            seen.append([[call.partial_arguments, call.to_dict()] for call in stream.completion.calls])
+        seen.append([event.to_dict() for event in stream.close()])
+        return json.dumps([seen, stream.completion.message()])
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("toolstream.assembler.read_object", lambda text, max_depth: None)
         careful = run()
     assert run() == careful

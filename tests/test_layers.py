@@ -28,7 +28,7 @@ LAYERS = [  # lowest first; a package (transport, providers, cli) is one entry a
     {"__main__", "__init__"},
 ]
 HEIGHT = {name: height for height, names in enumerate(LAYERS) for name in names}
-OPTIONAL = {"cli": {"rich"}, "_values": {"orjson"}, "transport": {"orjson"}}  # used where they are installed
+OPTIONAL = {"cli": {"rich"}, "transport": {"orjson"}}  # used where they are installed
 FORBIDDEN = {"events.py", "config.py", "_schema.py"}  # an unrelated distribution with this import name has them
 
 SOURCES = sorted(path for ending in ("*.py", "*.pyx") for path in PACKAGE.rglob(ending))

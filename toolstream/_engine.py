@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, Final, Literal
 
-__all__ = ["BACKEND", "REASON", "JsonTracker", "StreamingJsonParser", "scan_bytes"]
+__all__ = ["BACKEND", "REASON", "JsonTracker", "StreamingJsonParser", "read_object", "scan_bytes", "write_object"]
 
 BACKEND: Literal["cython", "python"]
 """Which engine runs."""
@@ -20,18 +20,18 @@ if _asked not in ("", "cython", "python"):
     raise ImportError(f"TOOLSTREAM_BACKEND={_asked!r}: expected 'cython', 'python' or nothing")
 
 if TYPE_CHECKING:
-    from toolstream._engine_py import JsonTracker, StreamingJsonParser, scan_bytes
+    from toolstream._engine_py import JsonTracker, StreamingJsonParser, read_object, scan_bytes, write_object
 elif _asked == "python":
-    from toolstream._engine_py import JsonTracker, StreamingJsonParser, scan_bytes
+    from toolstream._engine_py import JsonTracker, StreamingJsonParser, read_object, scan_bytes, write_object
 
     BACKEND, REASON = "python", "TOOLSTREAM_BACKEND asks for it"
 else:
     try:
-        from toolstream._engine_c import JsonTracker, StreamingJsonParser, scan_bytes
+        from toolstream._engine_c import JsonTracker, StreamingJsonParser, read_object, scan_bytes, write_object
     except ImportError as error:
         if _asked:
             raise ImportError(f"TOOLSTREAM_BACKEND='cython', but the compiled engine is missing: {error}") from error
-        from toolstream._engine_py import JsonTracker, StreamingJsonParser, scan_bytes
+        from toolstream._engine_py import JsonTracker, StreamingJsonParser, read_object, scan_bytes, write_object
 
         BACKEND, REASON = "python", f"the compiled engine is missing: {error}"
     else:

@@ -51,6 +51,20 @@ static const unsigned char ts_escape[256] = {
     ['"'] = '"', ['\\'] = '\\', ['/'] = '/', ['b'] = '\b', ['f'] = '\f', ['n'] = '\n', ['r'] = '\r', ['t'] = '\t',
 };
 
+/* The escape of a character that ends a run in double quotes, in at most 6 bytes; returns how many. */
+static inline Py_ssize_t ts_put_escape(unsigned char *out, unsigned char c) {
+    const char *hex = "0123456789abcdef";
+    const char brief = c == '"' ? '"' : c == '\\' ? '\\' : c == '\n' ? 'n' : c == '\t' ? 't' : c == '\r' ? 'r'
+                     : c == '\b' ? 'b' : c == '\f' ? 'f' : 0;
+    out[0] = '\\';
+    out[1] = brief ? (unsigned char)brief : 'u';
+    if (brief) return 2;
+    out[2] = out[3] = '0';
+    out[4] = hex[c >> 4];
+    out[5] = hex[c & 15];
+    return 6;
+}
+
 /* What ends a run in a string: bit 0 in any string, bit 1 in double quotes, bit 2 in single ones. */
 static const unsigned char ts_special[256] = {
     1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1,

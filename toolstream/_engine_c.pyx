@@ -33,12 +33,13 @@ Cost: as `_engine_py.py` has it. The buffer grows by half of its size, and is gi
 cimport cython
 from cpython.mem cimport PyMem_Free, PyMem_Malloc, PyMem_Realloc
 from cpython.object cimport PyObject
-from libc.string cimport memchr, memcpy
+from libc.string cimport memchr, memcpy, strlen
 
 from toolstream import _rules as rules
 from toolstream._json_types import MISSING
+from toolstream.errors import LimitExceededError
 
-__all__ = ["JsonTracker", "StreamingJsonParser", "scan_bytes"]
+__all__ = ["JsonTracker", "StreamingJsonParser", "read_object", "scan_bytes", "write_object"]
 
 cdef extern from "Python.h":
     bint PyUnicode_Check(object o)
@@ -69,6 +70,10 @@ cdef extern from "Python.h":
     PyObject* PyTuple_GET_ITEM(PyObject* o, Py_ssize_t i)
     PyObject* PyLong_FromSsize_t(Py_ssize_t value) except NULL
     double PyOS_string_to_double(const char* text, char** end, PyObject* overflow) except? -1
+    char* PyOS_double_to_string(double value, char format, int precision, int flags, int* kind) except NULL
+    long long PyLong_AsLongLongAndOverflow(object value, int* overflow) except? -1
+    enum: Py_DTSF_ADD_DOT_0
+    enum: PY_SSIZE_T_MAX
     PyObject* PyFloat_FromDouble(double value) except NULL
     bint PyFloat_CheckExact(PyObject* o)
     bint PyList_CheckExact(PyObject* o)
@@ -108,6 +113,7 @@ cdef extern from "_engine_c.h":
     Py_ssize_t ts_characters_of_word(uint64_t x) noexcept nogil
     Py_ssize_t ts_characters(const unsigned char* p, const unsigned char* end) noexcept nogil
     void ts_copy(unsigned char* out, const unsigned char* p, Py_ssize_t n) noexcept nogil
+    Py_ssize_t ts_put_escape(unsigned char* out, unsigned char c) noexcept nogil
     Py_ssize_t ts_put_utf8(unsigned char* out, unsigned int c) noexcept nogil
     int ts_utf8_length(const unsigned char* p, const unsigned char* end) noexcept nogil
     const unsigned char* ts_utf8_run(const unsigned char* p, const unsigned char* end) noexcept nogil
@@ -164,6 +170,7 @@ cdef enum:
     JSON_WORDS = 3
     KNOWN_WORDS = 6
     ALL_WORDS = 9
+    WRITTEN_LEVELS = 512
 
 cdef enum:  # modes: where the reader stands
     M_OUTSIDE, M_STRING, M_TOKEN, M_LINE_COMMENT, M_BLOCK_COMMENT, M_FENCE_LINE, M_TAG, M_IGNORE
@@ -811,6 +818,16 @@ cdef class StreamingJsonParser:
             return self._show()
         finally:
             self._is_busy = False
+
+    @cython.critical_section
+    def _plain_object(self):
+        """For the rest of the package: the value, if it is an object that has ended and there is nothing to say of its
+        text. It is valid, no name comes twice, no number is too large for a float. Else `None`."""
+        if self._root_end < 0 or self._error_offset >= 0 or self._repair_count or self._hangs() or self._is_busy:
+            return None
+        if self._duplicate_keys or self._overflow_count or type(self._root) is not dict:
+            return None
+        return self._root
 
     @cython.final
     cdef object _show(self):
@@ -2289,6 +2306,208 @@ cdef class StreamingJsonParser:
             self._seen |= <unsigned int>1 << code
         return 0
 
+
+# Whole objects, in one call
+
+
+def read_object(text, max_depth):
+    """The object that a `str` is, if there is nothing to say of it (`_plain_object`), and it is no deeper than
+    `max_depth`; else `None`."""
+    cdef StreamingJsonParser parser = StreamingJsonParser.__new__(StreamingJsonParser)
+    parser._lenient = True  # which tells of half a character as well
+    if max_depth is not None:
+        parser._max_depth = min(max_depth, <Py_ssize_t>0x7FFFFFFF)
+    try:
+        parser._take(text)
+    except LimitExceededError:
+        return None
+    return parser._plain_object()
+
+
+cdef struct Writer:
+    unsigned char* text
+    Py_ssize_t size
+    Py_ssize_t room
+    unsigned char[512] first
+
+
+def write_object(value, max_depth):
+    """The JSON text of an object, without blanks, and a copy of it, where the text is sure to be read as the same
+    object, no deeper than `max_depth`. `None`: it is nested very deeply, or something in it is not of JSON's types, as
+    Python has them, or is no ordinary number: an integer of 64 bits, or a float that is written without an exponent."""
+    cdef Writer out
+    cdef Py_ssize_t levels = WRITTEN_LEVELS
+    if type(value) is not dict:
+        return None
+    if max_depth is not None and max_depth < levels:
+        levels = max_depth
+    out.text = out.first
+    out.size = 0
+    out.room = sizeof(out.first)
+    try:
+        copy = _write(&out, value, levels)
+        return None if copy is NOTHING else (ts_text(out.text, out.size), copy)
+    finally:
+        if out.text != out.first:
+            PyMem_Free(out.text)
+
+
+cdef object _write(Writer* out, object value, Py_ssize_t levels):
+    """Write a value that opens at most so many levels. Gives what stands for it in a copy, `NOTHING` if it is refused."""
+    cdef type kind = type(value)
+    cdef object copy
+    cdef double number
+    cdef char* digits
+    if kind is str:
+        return value if _write_text(out, value) else NOTHING
+    if kind is int:
+        return value if _write_integer(out, value) else NOTHING
+    if value is None:
+        _write_bytes(out, "null", 4)
+    elif value is True:
+        _write_bytes(out, "true", 4)
+    elif value is False:
+        _write_bytes(out, "false", 5)
+    elif kind is float:
+        number = value
+        if number != 0 and not 1e-4 <= abs(number) < 1e15:  # an integer that is too long became one of these
+            return NOTHING
+        digits = PyOS_double_to_string(number, c"r", 0, Py_DTSF_ADD_DOT_0, NULL)
+        try:
+            _write_bytes(out, digits, strlen(digits))
+        finally:
+            PyMem_Free(digits)
+    elif levels and kind is dict:
+        return _write_members(out, PyDict_Copy(<PyObject*>value), levels - 1)
+    elif levels and kind is list:
+        return _write_elements(out, PyList_GetSlice(<PyObject*>value, 0, PY_SSIZE_T_MAX), levels - 1)
+    else:
+        return NOTHING
+    return value
+
+
+cdef object _write_members(Writer* out, object copy, Py_ssize_t levels):
+    """Write an object. `copy` is one that nobody else has; it gets copies of the containers in it."""
+    cdef Py_ssize_t position = 0
+    cdef PyObject* key
+    cdef PyObject* member
+    cdef object own
+    cdef bint is_first = True
+    _write_bytes(out, "{", 1)
+    while PyDict_Next(<PyObject*>copy, &position, &key, &member):
+        if not is_first:
+            _write_bytes(out, ",", 1)
+        is_first = False
+        if type(<object>key) is not str or not _write_text(out, <object>key):
+            return NOTHING
+        _write_bytes(out, ":", 1)
+        own = _write(out, <object>member, levels)
+        if own is NOTHING:
+            return NOTHING
+        if <PyObject*>own != member:
+            PyDict_SetItem(<PyObject*>copy, key, <PyObject*>own)
+    _write_bytes(out, "}", 1)
+    return copy
+
+
+cdef object _write_elements(Writer* out, object copy, Py_ssize_t levels):
+    """The same for a list."""
+    cdef Py_ssize_t i
+    cdef object own
+    _write_bytes(out, "[", 1)
+    for i in range(PyList_GET_SIZE(<PyObject*>copy)):
+        if i:
+            _write_bytes(out, ",", 1)
+        own = _write(out, <object>PyList_GET_ITEM(<PyObject*>copy, i), levels)
+        if own is NOTHING:
+            return NOTHING
+        Py_INCREF(<PyObject*>own)
+        ts_list_put(<PyObject*>copy, i, <PyObject*>own)
+    _write_bytes(out, "]", 1)
+    return copy
+
+
+cdef bint _write_text(Writer* out, object text) except -1:
+    """Write a string; `False` if it has half of a surrogate pair."""
+    cdef Py_ssize_t n = PyUnicode_GET_LENGTH(text), size
+    cdef int kind = PyUnicode_KIND(text)
+    cdef unsigned char* wide
+    if PyUnicode_IS_COMPACT_ASCII(text):
+        _write_escaped(out, <const unsigned char*>PyUnicode_DATA(text), n)
+        return True
+    wide = <unsigned char*>PyMem_Malloc(n * (2 if kind == 1 else 3 if kind == 2 else 4))
+    if wide == NULL:
+        raise MemoryError
+    try:
+        if ts_encode(kind, PyUnicode_DATA(text), 0, n, wide, &size) != n:
+            return False
+        _write_escaped(out, wide, size)
+    finally:
+        PyMem_Free(wide)
+    return True
+
+
+cdef int _write_escaped(Writer* out, const unsigned char* p, Py_ssize_t n) except -1:
+    """Write the bytes of a string, in quotes."""
+    cdef const unsigned char* end = p + n
+    cdef const unsigned char* q
+    _write_bytes(out, '"', 1)
+    while True:
+        q = ts_plain_run(p, end, c'"')
+        _write_bytes(out, <const char*>p, q - p)
+        if q == end:
+            break
+        _reserve(out, 6)
+        out.size += ts_put_escape(out.text + out.size, q[0])
+        p = q + 1
+    _write_bytes(out, '"', 1)
+    return 0
+
+
+cdef bint _write_integer(Writer* out, object number) except -1:
+    """Write an integer; `False` if it is too long."""
+    cdef int overflow = 0
+    cdef long long value = PyLong_AsLongLongAndOverflow(number, &overflow)
+    cdef unsigned long long rest = -<unsigned long long>value if value < 0 else value
+    cdef char[20] digits
+    cdef int i = 20
+    if overflow:
+        return False
+    while True:
+        i -= 1
+        digits[i] = <char>(48 + rest % 10)
+        rest //= 10
+        if rest == 0:
+            break
+    if value < 0:
+        i -= 1
+        digits[i] = c"-"
+    _write_bytes(out, digits + i, 20 - i)
+    return True
+
+
+cdef inline int _write_bytes(Writer* out, const char* p, Py_ssize_t n) except -1:
+    _reserve(out, n)
+    ts_copy(out.text + out.size, <const unsigned char*>p, n)
+    out.size += n
+    return 0
+
+
+cdef inline int _reserve(Writer* out, Py_ssize_t n) except -1:
+    """Make room for so many more bytes."""
+    cdef unsigned char* text
+    cdef Py_ssize_t room
+    if out.room - out.size >= n:
+        return 0
+    room = out.room * 2 + n
+    text = <unsigned char*>PyMem_Realloc(NULL if out.text == out.first else out.text, room)
+    if text == NULL:
+        raise MemoryError
+    if out.text == out.first:
+        memcpy(text, out.first, out.size)
+    out.text = text
+    out.room = room
+    return 0
 
 # What Cython does not know of: the references of frames and mirrors. With them the collector can see that somebody has
 # put a parser, or what holds it, into a container that a snapshot of it gave away.

@@ -37,13 +37,14 @@ from typing import Any, NoReturn
 
 from toolstream import _rules as rules
 from toolstream._json_types import MISSING, JsonChange, JsonDeviation, JsonPath, JsonValue
+from toolstream.errors import LimitExceededError
 
 try:
     from _json import scanstring  # json's own, without the rest of json
 except ImportError:
     from json.decoder import scanstring  # type: ignore[attr-defined,no-redef]
 
-__all__ = ["JsonTracker", "StreamingJsonParser", "scan_bytes"]
+__all__ = ["JsonTracker", "StreamingJsonParser", "read_object", "scan_bytes", "write_object"]
 
 # modes: where the reader stands
 _OUTSIDE, _STRING, _TOKEN, _LINE_COMMENT, _BLOCK_COMMENT, _FENCE_LINE, _TAG, _IGNORE = range(8)
@@ -557,6 +558,14 @@ class StreamingJsonParser:
         self._low_before = self._low
         self._low = levels
         return view
+
+    def _plain_object(self) -> dict[str, JsonValue] | None:
+        """For the rest of the package: the value, if it is an object that has ended and there is nothing to say of its
+        text. It is valid, no name comes twice, no number is too large for a float. Else `None`."""
+        if not (self.complete and self.valid) or self._repair_count or self._duplicate_keys or self._overflow_count:
+            return None
+        value = self.snapshot()
+        return value if type(value) is dict else None
 
     @property
     def complete(self) -> bool:
@@ -1388,3 +1397,74 @@ class StreamingJsonParser:
         if len(self._repairs) < rules.MAX_REPAIRS or code not in self._seen:
             self._repairs.append((offset, rules.REPAIRS[code]))
             self._seen.add(code)
+
+
+# Whole objects, in one call
+
+
+def read_object(text: str, max_depth: int | None) -> dict[str, JsonValue] | None:
+    """The object that a `str` is, if there is nothing to say of it (`_plain_object`), and it is no deeper than
+    `max_depth`; else `None`."""
+    parser = StreamingJsonParser(lenient=True, max_depth=max_depth)  # lenient: which tells of half a character as well
+    try:
+        parser.feed(text)
+    except LimitExceededError:
+        return None
+    return parser._plain_object()
+
+
+_WRITTEN_LEVELS = 512
+_encode: Any = None  # found when it is first needed: importing `json` loads much
+
+
+def write_object(value: object, max_depth: int | None) -> tuple[str, dict[str, JsonValue]] | None:
+    """The JSON text of an object, without blanks, and a copy of it, where the text is sure to be read as the same
+    object, no deeper than `max_depth`. `None`: it is nested very deeply, or something in it is not of JSON's types, as
+    Python has them, or is no ordinary number: an integer of 64 bits, or a float that is written without an exponent."""
+    global _encode
+    if type(value) is not dict:
+        return None
+    if _encode is None:
+        from json import JSONEncoder
+
+        _encode = JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
+    try:
+        text: str = _encode(value)
+    except (TypeError, ValueError, RecursionError):
+        return None
+    if _surrogate(text):
+        return None
+    copy = _plain_copy(value, _WRITTEN_LEVELS if max_depth is None else min(max_depth, _WRITTEN_LEVELS))
+    return None if copy is None else (text, copy)
+
+
+def _plain_copy(value: dict[str, Any], levels: int) -> dict[str, JsonValue] | None:
+    copy = value.copy()
+    containers: list[Any] = [copy]  # of one level
+    while containers:
+        if levels == 0:
+            return None
+        levels -= 1
+        inner: list[Any] = []
+        for container in containers:
+            if type(container) is dict:
+                members: Any = container.items()
+                if not all(type(name) is str for name in container):
+                    return None
+            else:
+                members = enumerate(container)
+            for place, member in members:
+                kind = type(member)
+                if kind is dict or kind is list:
+                    container[place] = member.copy()
+                    inner.append(container[place])
+                elif kind is int:
+                    if not -(1 << 63) <= member < 1 << 63:
+                        return None
+                elif kind is float:
+                    if member and not 1e-4 <= abs(member) < 1e15:  # an integer that is too long became one of these
+                        return None
+                elif not (kind is str or kind is bool or member is None):
+                    return None
+        containers = inner
+    return copy

@@ -11,7 +11,7 @@ from typing import Any
 
 from toolstream.types import JsonValue
 
-__all__ = ["begins", "dump", "extends", "plain_object", "same_value"]
+__all__ = ["begins", "dump", "extends", "same_value"]
 
 
 def same_value(one: JsonValue, other: JsonValue) -> bool:
@@ -126,69 +126,6 @@ def _as_dump_has_it(token: re.Match[str]) -> str:
     except ValueError:
         return token[0]
     return string if end else string[:-1]
-
-
-_FLAT = frozenset((str, int, bool, type(None)))
-_NAMES = frozenset((str,))
-_write: Any = None  # `orjson.dumps`, found when it is first needed: importing it loads much; False: it is not installed
-
-
-def plain_object(value: object, max_depth: int | None) -> tuple[str, dict[str, JsonValue]] | None:
-    """What `dump` gives for an object, and a copy of it, where the text is sure to be read as the same object, no
-    deeper than `max_depth`. `None`: ask `dump`, and read it."""
-    global _write
-    if type(value) is not dict:
-        return None
-    if _write is None:
-        try:
-            from orjson import dumps as _write
-        except ImportError:
-            _write = False
-    try:
-        if _write:  # refuses keys that are no text, halves of characters, long integers
-            text: str = _write(value).decode()
-        else:
-            text = _encode(value)
-            text.encode()
-            if not _NAMES.issuperset(map(type, value)):
-                return None
-    except (TypeError, ValueError, RecursionError):
-        return None
-    for member in value.values():
-        if type(member) not in _FLAT:
-            copy = _plain_copy(value, max_depth)
-            return None if copy is None else (text, copy)
-    return text, value.copy()
-
-
-def _plain_copy(value: dict[str, Any], max_depth: int | None) -> dict[str, JsonValue] | None:
-    """A copy of an object, where all that is in it is written alike by everybody, and read as it was."""
-    copy = value.copy()
-    containers: list[Any] = [copy]
-    depth = 0
-    while containers:
-        depth += 1
-        if max_depth is not None and depth > max_depth:
-            return None
-        inner: list[Any] = []
-        for container in containers:
-            members: Any = enumerate(container)
-            if type(container) is dict:
-                members = container.items()
-                if not _NAMES.issuperset(map(type, container)):
-                    return None
-            for place, member in members:
-                kind = type(member)
-                if kind is dict or kind is list:
-                    container[place] = member.copy()
-                    inner.append(container[place])
-                elif kind is float:
-                    if member and not 1e-4 <= abs(member) < 1e15:
-                        return None  # some write an exponent; an integer of more than 64 bits became one of these
-                elif kind not in _FLAT:
-                    return None
-        containers = inner
-    return copy
 
 
 _NOTHING = object()

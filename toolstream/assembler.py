@@ -25,15 +25,16 @@ from __future__ import annotations
 
 import os
 import re
+import sys
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from typing import Any, Final, Literal, TypeAlias
 from weakref import proxy
 
-from toolstream._engine import StreamingJsonParser
+from toolstream._engine import StreamingJsonParser, read_object, write_object
 from toolstream._rules import BLANK, is_blank
 from toolstream._tail import Tail, begins_value
 from toolstream._text import TextBuffer, join_halves
-from toolstream._values import begins, dump, extends, plain_object, same_value
+from toolstream._values import begins, dump, extends, same_value
 from toolstream._verdict import is_lossy, judge, judge_object, new_parser, suspicions
 from toolstream.completion import CLIENT_KINDS, Completion, Status, ToolCall, WholeCall
 from toolstream.defects import DEFECTS, LOST
@@ -140,7 +141,9 @@ class Assembler:
         "_host_id",
         "_id_stem",
         "_keys",
+        "_lanes",
         "_limits",
+        "_most_defects",
         "_reported",
         "_strict",
         "_unlimited",
@@ -198,6 +201,7 @@ class Assembler:
         self._strict = strict
         self._changes = changes
         self._limits = limits
+        self._most_defects = sys.maxsize if limits.max_defects is None else limits.max_defects
         self._host_id = new_id
         self._id_stem = ""  # of the ids that are made here, once one is
         self._bytes = 0  # of arguments, counted only if they are limited
@@ -206,6 +210,7 @@ class Assembler:
         self.events: list[Event] = []
         """Those since the last `take`."""
         self._homes: dict[int, _Home] = {}
+        self._lanes: dict[int, AssemblerIdentity] = {}
         self.slots: dict[int, dict[int, ToolCall]] = {}
         """Choice -> index -> the call that it means: an entry without id and name is for it (rule 2)."""
         self._keys: dict[Hashable, ToolCall] = {}
@@ -241,11 +246,18 @@ class Assembler:
                 self._empty_header(call, id, name)
                 self.append(call, arguments)
                 return call
+        elif type(arguments) is str and arguments[-1:] == "}" and kind == "function" and type(index) is int:
+            lane = self._lane(choice)
+            if not (index in lane.slots or index in lane.waiting or (type(id) is str and id in lane.by_id)):
+                whole = self.whole_call(arguments, id, name, index, choice)
+                if whole is not None:
+                    lane.came_whole(whole, index, whole._sent_id)
+                    return whole
         return self._delta(choice, index, id, name, arguments, kind, bare)
 
     def bare_entries(self, choice: int, count: int) -> None:
         """Before a list with several entries that have no index, id and name: how many (rule 3)."""
-        self._lane(choice, self._home(choice)).list_bare(count)
+        self._lane(choice).list_bare(count)
 
     def _delta(
         self,
@@ -262,7 +274,7 @@ class Assembler:
             lane = home.legacy = home.legacy or AssemblerIdentity()
             number, index_code = None, None
         else:
-            lane = home.lane or self._lane(choice, home)
+            lane = self._lane(choice)
             number, index_code = assembler_index(index)
         sent_id, sent_name = sent_word(id), sent_word(name)
         if not (arguments is None or isinstance(arguments, str)):
@@ -283,6 +295,8 @@ class Assembler:
             lane.waiting.setdefault(number, []).append(arguments)
             self.kept = self.piece
             return None
+        if isinstance(call, WholeCall):
+            self._unfold(call)
         repeats_id = call is not None and sent_id is not None and sent_id == call._sent_id
         if call is None:
             waited = lane.waiting.pop(number, ()) if number is not None else ()
@@ -320,6 +334,8 @@ class Assembler:
 
     def _again(self, call: ToolCall, text: str) -> Again:
         """Whether the text is the finished value of the call again (rule 2)."""
+        if isinstance(call, WholeCall):
+            self._unfold(call)
         start = text.lstrip(BLANK)
         if not start:
             return "open"
@@ -477,7 +493,7 @@ class Assembler:
         ordinary = call.name is not None and call._lane is None and not call._home.finished
         if not ordinary or self._guarded or self._halves:
             return False
-        plain = plain_object(value, self._limits.max_depth)
+        plain = write_object(value, self._limits.max_depth)
         if plain is None:
             return False
         if not call._started:
@@ -490,9 +506,9 @@ class Assembler:
         return True
 
     def whole_call(self, value: Any, id: Any, name: Any, index: Any = None, choice: int = 0) -> WholeCall | None:
-        """The short way for a call that comes whole in one event, and that there is nothing to report about but an id
-        that was not sent: what `open` and `whole` would do, without the steps between. `append`, `whole` and `extras`
-        may follow, and `end` has to. `None`: nothing was done, take them."""
+        """The short way for a call that comes whole in one event, as an object or a text, and that there is nothing to
+        report about but an id that was not sent: what `open` and `whole`, or `append`, would do, without the steps
+        between. `append`, `whole` and `extras` may follow, and `end` has to. `None`: nothing was done, take them."""
         if type(name) is not str or name in ABSENT or not (index is None or type(index) is int):
             return None
         home = self._homes.get(choice) or self._home(choice)
@@ -501,11 +517,18 @@ class Assembler:
             return None
         if home.finished or not self._unlimited:
             return None
-        plain = plain_object(value, self._limits.max_depth)
-        if plain is None:
-            return None
-        text, own = plain
-        if "\\" in text and suspicions(own, text):
+        if type(value) is str:
+            text, known = value, None
+            live = read_object(text, self._limits.max_depth)
+            if live is None:
+                return None
+        else:
+            plain = write_object(value, self._limits.max_depth)
+            if plain is None:
+                return None
+            text, known = plain
+            live = known
+        if "\\" in text and suspicions(live, text):
             return None
         call: WholeCall = WholeCall()
         call._sent_id = id
@@ -524,8 +547,10 @@ class Assembler:
         call.recovered = []
         call.extras = {}
         call._text = text
-        call._live = own
+        call._live = live
+        call._object = known
         call._fast = None
+        call._finished = True
         completion = self.completion
         completion._must_answer = True
         calls = completion.calls
@@ -543,13 +568,19 @@ class Assembler:
     def _unfold(self, call: WholeCall) -> None:
         """More comes for a call that came whole: from now on it is like any other."""
         id, sent_id, name, extras, text, value = call.id, call._sent_id, call.name, call.extras, call._text, call._live
+        known = call._object
         call.__class__ = ToolCall  # type: ignore[assignment]
         ToolCall.__init__(call, call.position, call.choice, call.index, call.kind, False)
         call.id, call._sent_id, call.name, call.extras = id, sent_id, name, extras
-        call._home = self._homes[call.choice]
+        home = call._home = self._homes[call.choice]
         call._buffer.append(text)
-        call._object = call._live = value
         call._started = call._finished = True
+        if known is None:
+            call._lane = home.lane
+            call._parser = self._new_parser()
+            call._parser.feed(text)
+        else:
+            call._object = call._live = value
 
     def _read_object(self, call: ToolCall) -> None:
         """More comes for a call whose arguments came whole: now its text has to be read."""
@@ -620,10 +651,10 @@ class Assembler:
             home = self._homes[choice] = _Home()
         return home
 
-    def _lane(self, choice: int, home: _Home) -> AssemblerIdentity:
-        lane = home.lane
+    def _lane(self, choice: int) -> AssemblerIdentity:
+        lane = self._lanes.get(choice)
         if lane is None:
-            lane = home.lane = AssemblerIdentity()
+            lane = self._lanes[choice] = self._home(choice).lane = AssemblerIdentity()
             self.slots[choice] = lane.slots
         return lane
 
@@ -722,18 +753,18 @@ class Assembler:
     def _made_id(self, ids: set[str | None]) -> str:
         """An id that none of the others is."""
         make = self._host_id or self.default_id
-        number = len(ids)
         if make is not None:
             made = make()
         else:
             if not self._id_stem:  # once for the stream: random numbers of the system take time
                 self._id_stem = f"call_{os.urandom(10).hex()}_"
-            made = f"{self._id_stem}{number}"
-        id = made
-        while id in ids:
+            made = f"{self._id_stem}{len(ids)}"
+        if made not in ids:
+            return made
+        number = len(ids)
+        while f"{made}-{number}" in ids:
             number += 1
-            id = f"{made}-{number}"
-        return id
+        return f"{made}-{number}"
 
     def _resume(self, call: ToolCall) -> None:
         """Let fragments take the short way, if nothing about the call is out of the ordinary."""
@@ -1027,7 +1058,7 @@ class Assembler:
             return
         if type(call) is WholeCall:
             if call._sent_id is None:
-                self.defect("id_missing", call)
+                self._report("id_missing", call, call.position)
             call.arguments = call._live
             call.status = "complete"
             call.executable = True
@@ -1205,17 +1236,23 @@ class Assembler:
     def defect(self, code: str, call: ToolCall | None = None, *, offset: int | None = None, detail: str = "") -> None:
         """Report a code of `defects.DEFECTS`, once for each call (or once for the stream); repeats are only counted.
         `detail` is put after the sentence; never argument text."""
-        completion = self.completion
-        completion.defect_count += 1
         position = None if call is None else call.position
         key = (position, code)
         if key in self._reported:
+            self.completion.defect_count += 1
             return
         self._reported.add(key)
         if code in LOST:
-            completion._lost = True
-        kept = self._limits.max_defects
-        if kept is None or len(completion.defects) < kept:
+            self.completion._lost = True
+        self._report(code, call, position, offset, detail)
+
+    def _report(
+        self, code: str, call: ToolCall | None, position: int | None, offset: int | None = None, detail: str = ""
+    ) -> None:
+        """Report what has not been reported before."""
+        completion = self.completion
+        completion.defect_count += 1
+        if len(completion.defects) < self._most_defects:
             severity, message = DEFECTS[code]
             if call is not None:
                 message = f"call {position} ({call.name or 'no name yet'}): {message}"
@@ -1253,7 +1290,7 @@ class Assembler:
             self.defect("stream_ended_early")
         for call in completion.calls:  # grows while a call is settled that another one follows
             if call.status == "streaming":
-                home = call._home
+                home = self._homes[call.choice]
                 ended = home.finished or self._end_mark
                 self.end(call, regular=ended and not home.cut and not completion._failed)
         for key, half in self._halves.items():  # nothing has come after it

@@ -266,12 +266,13 @@ class AssemblerIdentity:
     """Finds the call of each delta: rules 1 to 3 of docs/rules.md, for the calls of one choice. A call is *open* until
     its value is finished; `close` and `reopen` say so."""
 
-    __slots__ = ("_by_id", "_last", "_listed", "_open", "header", "slots", "waiting")
+    __slots__ = ("_last", "_listed", "_open", "by_id", "header", "slots", "waiting")
 
     def __init__(self) -> None:
         self.slots: dict[int, Any] = {}
         """index -> the call that it means now."""
-        self._by_id: dict[str, Any] = {}
+        self.by_id: dict[str, Any] = {}
+        """id -> the call that was sent with it."""
         self._last: Any = None  # opened last
         self._open: dict[Any, None] = {}
         self._listed: list[Any] = []  # the calls that bare entries of this delta belong to, by position
@@ -298,11 +299,17 @@ class AssemblerIdentity:
         self._open[call] = None
         self._last = call
         if id is not None:
-            self._by_id[id] = call
+            self.by_id[id] = call
+
+    def came_whole(self, call: Any, index: int, id: str | None) -> None:
+        """A new call with the end of its value."""
+        self.slots[index] = self._last = call
+        if id is not None:
+            self.by_id[id] = call
 
     def named(self, call: Any, id: str) -> None:
         """The id of a call has come late."""
-        self._by_id[id] = call
+        self.by_id[id] = call
 
     def close(self, call: Any) -> None:
         """The value of the call has ended."""
@@ -324,7 +331,7 @@ class AssemblerIdentity:
         """Where a delta goes. Absent identifiers are `None`; `bare`: its number among the bare entries that were
         listed. `again(call, text)` tells whether a text is the finished value of that call again."""
         self.header = False
-        known = None if id is None else self._by_id.get(id)
+        known = None if id is None else self.by_id.get(id)
         if index is None:
             return self._without_index(id, known, name, bare)
         call = self.slots.get(index)
