@@ -101,9 +101,26 @@ class Gemini:
         if event.get("error"):
             self._assembler.error(event["error"])
         candidates = event.get("candidates")
-        for candidate in candidates if isinstance(candidates, list) else ():
-            if isinstance(candidate, dict):
-                self._candidate(candidate)
+        for fields in candidates if isinstance(candidates, list) else ():
+            if not isinstance(fields, dict):
+                continue
+            choice = fields.get("index")
+            try:
+                parts = fields["content"]["parts"]
+            except (KeyError, TypeError):
+                parts = None
+            if type(choice) is not int:
+                choice = sent_index(choice) or 0
+            candidate = self._candidates.get(choice)
+            if candidate is None:
+                candidate = self._candidates[choice] = _Candidate(choice)
+            for part in parts if type(parts) is list else ():
+                if type(part) is dict and type(part.get("functionCall")) is dict:
+                    self._function_call(candidate, part["functionCall"], part)
+                else:
+                    self._part(candidate, part)
+            if "finishReason" in fields or "finish_reason" in fields:
+                self._finish(candidate, fields)
         if "promptFeedback" in event or "prompt_feedback" in event:
             feedback = _field(event, "promptFeedback", "prompt_feedback")
             if isinstance(feedback, dict) and (word := _field(feedback, "blockReason", "block_reason")):
@@ -120,36 +137,20 @@ class Gemini:
 
     # ------------------------------------------------------------ parts
 
-    def _candidate(self, fields: dict[str, Any]) -> None:
-        choice = fields.get("index")
-        if type(choice) is not int:
-            choice = sent_index(choice) or 0
-        candidate = self._candidates.get(choice)
-        if candidate is None:
-            candidate = self._candidates[choice] = _Candidate(choice)
-        try:
-            parts = fields["content"]["parts"]
-        except (KeyError, TypeError):
-            parts = None
-        for part in parts if type(parts) is list else ():
-            if not isinstance(part, dict):
-                part = plain(part)  # an SDK's object inside of dicts
-                if not isinstance(part, dict):
-                    continue
-            function_call = part.get("functionCall")
-            if type(function_call) is dict:
-                self._function_call(candidate, function_call, part)
-            else:
-                self._part(candidate, part)
+    def _finish(self, candidate: _Candidate, fields: dict[str, Any]) -> None:
         word = fields.get("finishReason") or fields.get("finish_reason")
         if isinstance(word, str) and word:
             meaning = _MEANINGS.get(word)
             self._settle(candidate, cut=meaning is not None)
             if meaning == "error" and (why := _field(fields, "finishMessage", "finish_message")):
                 self._assembler.error(why)
-            self._assembler.finish(word, meaning, choice)
+            self._assembler.finish(word, meaning, candidate.choice)
 
-    def _part(self, candidate: _Candidate, part: dict[str, Any]) -> None:
+    def _part(self, candidate: _Candidate, part: Any) -> None:
+        if not isinstance(part, dict):
+            part = plain(part)  # an SDK's object inside of dicts
+            if not isinstance(part, dict):
+                return
         function_call = part.get("functionCall")
         if function_call is None and not _WIRE_NAMES.keys().isdisjoint(part):
             part = _on_the_wire(self._assembler.exact(part))

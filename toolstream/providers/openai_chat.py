@@ -121,25 +121,33 @@ class OpenAIChat:
                 self._finish(_choice_number(choice), choice)
 
     def _continues(self, choice: Any) -> bool:
-        """The short way of nearly all chunks of a call: one entry of an index and a text, for a call that is known.
-        Whether that is all that the choice is."""
+        """The short way of nearly all chunks of a call: one entry with nothing odd about it, which begins a call, or is
+        an index and a text for one that is known. Whether that is all that the choice is."""
         try:
             delta = choice["delta"]
             if "tool_calls" not in delta or (len(delta) > 1 and (delta.get("content") or not _USUAL.issuperset(delta))):
                 return False
             (entry,) = delta["tool_calls"]
             function = entry["function"]
-            if len(entry) > 2 or len(function) > 1:
-                return False
             number, index, text = choice["index"], entry["index"], function["arguments"]
-            call = self._slots[number][index]
+            if len(entry) > 2 or len(function) > 1:
+                call, id, name = None, entry["id"], function["name"]
+                if len(function) > 2 or not _CALL_FIELDS.issuperset(entry) or type(number) is not int:
+                    return False
+            else:
+                call = self._slots[number][index]
+                if call.choice is not number or call.index is not index:
+                    return False  # equal numbers of another type go the careful way
         except (AttributeError, KeyError, TypeError, ValueError):
             return False
-        if call.choice is not number or call.index is not index or type(text) is not str:
-            return False  # equal numbers of another type go the careful way
+        if type(text) is not str:
+            return False
         if choice.get("finish_reason") or "native_finish_reason" in choice or "error" in choice:
             return False
-        self.assembler.append(call, text)
+        if call is None:
+            self.assembler.delta(number, index, id, name, text)
+        else:
+            self.assembler.append(call, text)
         return True
 
     def _choice(self, choice: Any) -> None:
