@@ -58,10 +58,9 @@ def judge(
     `regular`: the protocol ended the call, or the stream, in order (rule 8). `followed`: whether noise follows the
     value, `None` if only the parser knows. `strict`: what was repaired or is followed by noise is refused.
     """
-    if parser.complete and parser.valid and not parser.repair_count and not parser.overflow_count:  # nothing to decide
-        whole = parser.snapshot()
-        if type(whole) is dict and not parser.duplicate_keys:
-            return judge_object(whole, text)
+    whole = parser._plain_object()
+    if whole is not None:  # nothing to decide
+        return judge_object(whole, text)
     if says_nothing(text):
         code = "args_empty" if is_blank(text) else "args_null"
         if not regular:

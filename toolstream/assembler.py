@@ -141,8 +141,8 @@ class Assembler:
         "_host_id",
         "_id_stem",
         "_keys",
-        "_lanes",
         "_limits",
+        "_max_depth",
         "_most_defects",
         "_reported",
         "_strict",
@@ -201,6 +201,7 @@ class Assembler:
         self._strict = strict
         self._changes = changes
         self._limits = limits
+        self._max_depth = limits.max_depth
         self._most_defects = sys.maxsize if limits.max_defects is None else limits.max_defects
         self._host_id = new_id
         self._id_stem = ""  # of the ids that are made here, once one is
@@ -210,7 +211,6 @@ class Assembler:
         self.events: list[Event] = []
         """Those since the last `take`."""
         self._homes: dict[int, _Home] = {}
-        self._lanes: dict[int, AssemblerIdentity] = {}
         self.slots: dict[int, dict[int, ToolCall]] = {}
         """Choice -> index -> the call that it means: an entry without id and name is for it (rule 2)."""
         self._keys: dict[Hashable, ToolCall] = {}
@@ -382,7 +382,9 @@ class Assembler:
         (custom tools, code). `LimitExceededError` beyond `max_calls`."""
         number, code = (index, None) if type(index) is int else assembler_index(index)
         home = self._homes.get(choice) or self._home(choice)
-        call = self._open(None, home, choice, number, id, sent_word(id), sent_word(name), kind, free_text)
+        sent_id = id if type(id) is str and id not in ABSENT else sent_word(id)
+        sent_name = name if type(name) is str and name not in ABSENT else sent_word(name)
+        call = self._open(None, home, choice, number, id, sent_id, sent_name, kind, free_text)
         if code == "index_type":
             self.defect(code, call)
         if key is not None:
@@ -493,7 +495,7 @@ class Assembler:
         ordinary = call.name is not None and call._lane is None and not call._home.finished
         if not ordinary or self._guarded or self._halves:
             return False
-        plain = write_object(value, self._limits.max_depth)
+        plain = write_object(value, self._max_depth)
         if plain is None:
             return False
         if not call._started:
@@ -517,17 +519,18 @@ class Assembler:
             return None
         if home.finished or not self._unlimited:
             return None
+        known = None
         if type(value) is str:
-            text, known = value, None
-            live = read_object(text, self._limits.max_depth)
+            text = value
+            live = read_object(text, self._max_depth)
             if live is None:
                 return None
         else:
-            plain = write_object(value, self._limits.max_depth)
+            plain = write_object(value, self._max_depth)
             if plain is None:
                 return None
-            text, known = plain
-            live = known
+            text, live = plain
+            known = live
         if "\\" in text and suspicions(live, text):
             return None
         call: WholeCall = WholeCall()
@@ -652,9 +655,10 @@ class Assembler:
         return home
 
     def _lane(self, choice: int) -> AssemblerIdentity:
-        lane = self._lanes.get(choice)
+        home = self._homes.get(choice) or self._home(choice)
+        lane = home.lane
         if lane is None:
-            lane = self._lanes[choice] = self._home(choice).lane = AssemblerIdentity()
+            lane = home.lane = AssemblerIdentity()
             self.slots[choice] = lane.slots
         return lane
 
@@ -742,12 +746,15 @@ class Assembler:
             call.id = self._made_id(ids)
         ids.add(call.id)
         call._started = True
-        self.events.append(ToolCallStart(call))
-        if call._buffer.length:
-            self.events.append(ToolCallDelta(call, call._buffer.read(), False, call._held))
-        call._held = None
-        if call._parser is None and not call._free_text:
+        start: ToolCallStart = _new(ToolCallStart)
+        start.call = call
+        self.events.append(start)
+        if call._parser is None and not call._free_text:  # then there is no text either
             call._parser = self._new_parser()
+        else:
+            if call._buffer.length:
+                self.events.append(ToolCallDelta(call, call._buffer.read(), False, call._held))
+            call._held = None
         self._resume(call)
 
     def _made_id(self, ids: set[str | None]) -> str:
@@ -768,15 +775,16 @@ class Assembler:
 
     def _resume(self, call: ToolCall) -> None:
         """Let fragments take the short way, if nothing about the call is out of the ordinary."""
+        if self._guarded or call._finished or not call._started or (self._halves and call in self._halves):
+            return
         odd: _Odd | None = call._odd
-        ordinary = odd is None or not (odd.cumulative or odd.too_deep)
-        if call._started and ordinary and not call._finished and not self._guarded and call not in self._halves:
+        if odd is None or not (odd.cumulative or odd.too_deep):
             call._fast = call._parser
 
     # ------------------------------------------------------------ text (rule 5)
 
     def _new_parser(self) -> StreamingJsonParser:
-        return new_parser(self._limits.max_depth, self.pending_scalars)
+        return new_parser(self._max_depth, self.pending_scalars)
 
     def _odd(self, call: ToolCall) -> _Odd:
         odd: _Odd | None = call._odd
@@ -950,7 +958,7 @@ class Assembler:
             odd.placeholder = True
             self._restart(call, rest[more.end() :] if more else rest)
             return
-        odd.tail = Tail(parser.snapshot(), self._limits.max_depth)
+        odd.tail = Tail(parser.snapshot(), self._max_depth)
         self._read_tail(call, odd, odd.tail, rest, odd.same_id)
 
     def _read_tail(self, call: ToolCall, odd: _Odd, tail: Tail, text: str, same_id: bool) -> None:
@@ -1066,10 +1074,13 @@ class Assembler:
             end.call = call
             self.events.append(end)
             return
+        odd: _Odd | None = call._odd
+        if call._finished and odd is None and call._started and not self._halves and self._end_plain(call):
+            return
         half = self._halves.pop(call, None) if self._halves else None
         if half is not None:
             self._accept(call, half, False)
-        odd: _Odd | None = call._odd
+            odd = call._odd
         if odd is not None:
             self._settle(call, odd)
         if call._sent_id is None:
@@ -1092,6 +1103,27 @@ class Assembler:
                 call.arguments = None
         self._freeze(call, status)
         self.events.append(ToolCallEnd(call))
+
+    def _end_plain(self, call: ToolCall) -> bool:
+        """The short way for a call whose text is an object with nothing to report: whether it was one."""
+        value: dict[str, JsonValue] | None = call._object
+        if value is None:
+            value = None if call._parser is None else call._parser._plain_object()
+            if value is None:
+                return False
+        text = call._buffer.read()
+        if "\\" in text and suspicions(value, text):
+            return False
+        if call._sent_id is None:
+            self.defect("id_missing", call)
+        call.arguments = call._live = value
+        call._parser = call._object = call._lane = call._home = None
+        call.status = "complete"
+        call.executable = call.kind in CLIENT_KINDS
+        end: ToolCallEnd = _new(ToolCallEnd)
+        end.call = call
+        self.events.append(end)
+        return True
 
     def _settle(self, call: ToolCall, odd: _Odd) -> None:
         """Decide what was still open about the text."""
@@ -1141,7 +1173,7 @@ class Assembler:
             verdict = judge_object(call._object, text)
         else:
             parser = call._parser or self._new_parser()
-            verdict = judge(parser, text, self._limits.max_depth, regular, followed, self._strict)
+            verdict = judge(parser, text, self._max_depth, regular, followed, self._strict)
         for code, offset, detail in verdict.defects:
             self.defect(code, call, offset=offset, detail=detail)
         call.arguments = verdict.arguments
@@ -1205,7 +1237,7 @@ class Assembler:
     def usage(self, usage: object) -> None:
         """Counts; later values win, key by key. Anything but a dict is ignored."""
         if isinstance(usage, dict):
-            if None in usage.values():
+            if not all(usage.values()) and None in usage.values():  # the first is asked in half the time
                 usage = {key: value for key, value in usage.items() if value is not None}
             known = self.completion.usage
             self.completion.usage = usage.copy() if known is None else known | usage

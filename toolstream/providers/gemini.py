@@ -115,8 +115,8 @@ class Gemini:
             if candidate is None:
                 candidate = self._candidates[choice] = _Candidate(choice)
             for part in parts if type(parts) is list else ():
-                if type(part) is dict and type(part.get("functionCall")) is dict:
-                    self._function_call(candidate, part["functionCall"], part)
+                if type(part) is dict and type(call := part.get("functionCall")) is dict:
+                    self._function_call(candidate, call, part)
                 else:
                     self._part(candidate, part)
             if "finishReason" in fields or "finish_reason" in fields:
@@ -162,7 +162,7 @@ class Gemini:
             self._function_call(candidate, function_call, part)
             return
         if candidate.writer is None:
-            self._settle(candidate, cut=False)
+            self._settle(candidate)
         text = part.get("text")
         if isinstance(text, str):
             self._text(candidate, text, part)
@@ -197,7 +197,7 @@ class Gemini:
                 self._sign(candidate.call, part)
             self._more(candidate, fields, named=False)
             return
-        self._settle(candidate, cut=False)
+        self._settle(candidate)
         is_streamed = "willContinue" in fields or "partialArgs" in fields
         id, choice = fields.get("id"), candidate.choice
         whole = None if is_streamed else self._assembler.whole_call(fields.get("args"), id, name, None, choice)
@@ -231,7 +231,7 @@ class Gemini:
         if writer is not None and (writer.waiting == 0 or not (args or partial)):
             self._finish_streamed(candidate, call, writer)
         elif writer is None and not named and not args:
-            self._settle(candidate, cut=False)
+            self._settle(candidate)
 
     def _args(self, candidate: _Candidate, call: ToolCall, args: object, *, named: bool) -> None:
         """Arguments as an object; members of a call that is streamed otherwise."""
@@ -306,7 +306,7 @@ class Gemini:
         self._assembler.end(call)
         candidate.call = candidate.writer = None
 
-    def _settle(self, candidate: _Candidate, *, cut: bool) -> None:
+    def _settle(self, candidate: _Candidate, cut: bool = False) -> None:
         """No more parts can come for the call under way. `cut`: nor for what it had announced."""
         call, writer = candidate.call, candidate.writer
         if call is None:
