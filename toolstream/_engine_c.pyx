@@ -2429,9 +2429,12 @@ cdef object _write_elements(Writer* out, object copy, Py_ssize_t levels):
 
 cdef bint _write_text(Writer* out, object text) except -1:
     """Write a string; `False` if it has half of a surrogate pair."""
-    cdef Py_ssize_t n = PyUnicode_GET_LENGTH(text), size
-    cdef int kind = PyUnicode_KIND(text)
+    cdef Py_ssize_t n, size
+    cdef int kind
     cdef unsigned char* wide
+    PyUnicode_READY(text)
+    n = PyUnicode_GET_LENGTH(text)
+    kind = PyUnicode_KIND(text)
     if PyUnicode_IS_COMPACT_ASCII(text):
         _write_escaped(out, <const unsigned char*>PyUnicode_DATA(text), n)
         return True
