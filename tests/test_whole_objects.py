@@ -107,6 +107,36 @@ def test_what_json_has_no_type_for_is_refused(engine, value):
     assert engine.write_object(value, None) is None
 
 
+class Odd:
+    """As a key: a comparison of its own, which is called where its hash is that of another key that is looked up."""
+
+    def __init__(self, hash):
+        self.hash = hash
+        self.counts = False
+
+    def __hash__(self):
+        return self.hash
+
+    def __eq__(self, other):
+        if self.counts:
+            raise AssertionError("compared")
+        return self is other
+
+
+def test_no_code_of_what_is_refused_runs(engine):
+    class Members(dict):
+        def items(self):
+            raise AssertionError("asked for its members")
+
+    assert engine.write_object({"a": [Members(a=1)]}, None) is None
+    key = Odd(hash("a"))
+    value = {key: 1, "a": {}, "b": 1, "c": 1}
+    del value[key]
+    value[key] = 1  # behind the others, and where "a" is looked up it is met first
+    key.counts = True
+    assert engine.write_object(value, None) is None
+
+
 @pytest.mark.skipif(sys.version_info >= (3, 12), reason="there are no such strings any more")
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")
 def test_a_string_in_the_form_of_old_extensions(engine):

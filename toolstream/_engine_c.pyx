@@ -2393,12 +2393,16 @@ cdef object _write_members(Writer* out, object copy, Py_ssize_t levels):
     cdef PyObject* member
     cdef object own
     cdef bint is_first = True
+    while PyDict_Next(<PyObject*>copy, &position, &key, &member):
+        if type(<object>key) is not str:  # first of all: a comparison of its own must not run where a copy is put in
+            return NOTHING
+    position = 0
     _write_bytes(out, "{", 1)
     while PyDict_Next(<PyObject*>copy, &position, &key, &member):
         if not is_first:
             _write_bytes(out, ",", 1)
         is_first = False
-        if type(<object>key) is not str or not _write_text(out, <object>key):
+        if not _write_text(out, <object>key):
             return NOTHING
         _write_bytes(out, ":", 1)
         own = _write(out, <object>member, levels)

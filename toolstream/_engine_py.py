@@ -1424,47 +1424,44 @@ def write_object(value: object, max_depth: int | None) -> tuple[str, dict[str, J
     global _encode
     if type(value) is not dict:
         return None
+    copy = _plain_copy(value, _WRITTEN_LEVELS if max_depth is None else min(max_depth, _WRITTEN_LEVELS))
+    if copy is None:
+        return None
     if _encode is None:
         from json import JSONEncoder
 
         _encode = JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
     try:
-        text: str = _encode(value)
-    except (TypeError, ValueError, RecursionError):
+        text: str = _encode(copy)  # of the copy, which holds no code of anybody
+    except RecursionError:
         return None
-    if _surrogate(text):
-        return None
-    copy = _plain_copy(value, _WRITTEN_LEVELS if max_depth is None else min(max_depth, _WRITTEN_LEVELS))
-    return None if copy is None else (text, copy)
+    return None if _surrogate(text) else (text, copy)
 
 
 def _plain_copy(value: dict[str, Any], levels: int) -> dict[str, JsonValue] | None:
     copy = value.copy()
-    containers: list[Any] = [copy]  # of one level
+    containers: list[tuple[Any, int]] = [(copy, levels)]
     while containers:
+        container, levels = containers.pop()  # the innermost first: what holds itself is soon too deep
         if levels == 0:
             return None
-        levels -= 1
-        inner: list[Any] = []
-        for container in containers:
-            if type(container) is dict:
-                members: Any = container.items()
-                if not all(type(name) is str for name in container):
+        if type(container) is dict:
+            members: Any = container.items()
+            if not all(type(name) is str for name in container):
+                return None
+        else:
+            members = enumerate(container)
+        for place, member in members:
+            kind = type(member)
+            if kind is dict or kind is list:
+                container[place] = member.copy()
+                containers.append((container[place], levels - 1))
+            elif kind is int:
+                if not -(1 << 63) <= member < 1 << 63:
                     return None
-            else:
-                members = enumerate(container)
-            for place, member in members:
-                kind = type(member)
-                if kind is dict or kind is list:
-                    container[place] = member.copy()
-                    inner.append(container[place])
-                elif kind is int:
-                    if not -(1 << 63) <= member < 1 << 63:
-                        return None
-                elif kind is float:
-                    if member and not 1e-4 <= abs(member) < 1e15:  # an integer that is too long became one of these
-                        return None
-                elif not (kind is str or kind is bool or member is None):
+            elif kind is float:
+                if member and not 1e-4 <= abs(member) < 1e15:  # an integer that is too long became one of these
                     return None
-        containers = inner
+            elif not (kind is str or kind is bool or member is None):
+                return None
     return copy
