@@ -1,7 +1,8 @@
 """What is fuzzed: four functions from bytes to nothing, that fail on anything the documents do not promise.
 
     tracker    JsonTracker and scan_bytes, compiled against plain
-    parser     StreamingJsonParser, compiled against plain, every option, text and bytes, any cut; json.loads as judge
+    parser     StreamingJsonParser, compiled against plain, every option, text and bytes, any cut; json.loads as judge;
+               of the same text read_object, and write_object of what json.loads makes of it
     stream     ToolCallStream with the provider drawn from the input; any cut of the bytes gives the same calls
     decoders   the four framings; any cut of the bytes gives the same messages
 
@@ -16,6 +17,7 @@ import itertools
 import json
 import marshal
 import random
+import re
 import struct
 from collections.abc import Callable, Iterator
 from zlib import crc32
@@ -137,6 +139,7 @@ def parser(data: bytes) -> None:
     text: bytes | str = data[2:]
     if data[0] & 16:
         text = data[2:].decode("utf-8", "surrogatepass" if data[0] & 32 else "replace") if _decodes(data) else data[2:]
+    objects(text, options["max_depth"])
     readings = []
     for engine, how in ((_engine_c, data[1]), (_engine_py, data[1]), (_engine_c, 0)):
         reader = engine.StreamingJsonParser(**options)
@@ -166,6 +169,47 @@ def parser(data: bytes) -> None:
         assert fingerprint(written) == fingerprint(value)
         assert fingerprint(apply_changes(MISSING, whole_changes)) == fingerprint(value)
         judge(text, one)
+
+
+def objects(text: bytes | str, max_depth: int | None) -> None:
+    """`read_object` gives what a parser that has nothing to say gives; `write_object` writes what `json` does."""
+    if isinstance(text, bytes):
+        text = text.decode("utf-8", "replace")
+    one, other = (engine.read_object(text, max_depth) for engine in (_engine_c, _engine_py))
+    assert fingerprint(one) == fingerprint(other), text
+    assert fingerprint(one) == fingerprint(_without_a_word(text, max_depth)), text
+    try:
+        value = json.loads(text)
+    except (ValueError, RecursionError):
+        return
+    if one is not None:
+        assert fingerprint(one) == fingerprint(value), text
+    for whole in (value, {"": value}, {text: [value, value]}):
+        one, other = (engine.write_object(whole, max_depth) for engine in (_engine_c, _engine_py))
+        assert fingerprint(one) == fingerprint(other), text
+        if one is not None:
+            assert fingerprint(one) == fingerprint((_dumps(whole), whole)), text
+        elif type(whole) is dict and max_depth is None and not _hard(_dumps(whole)):
+            raise AssertionError(text)
+
+
+def _without_a_word(text: str, max_depth: int | None) -> object:
+    reader = _engine_c.StreamingJsonParser(lenient=True, max_depth=max_depth)
+    try:
+        reader.feed(text)
+    except LimitExceededError:
+        return None
+    said = reader.repair_count or reader.duplicate_keys or reader.overflow_count
+    value = reader.snapshot() if reader.complete and reader.valid and not said else None
+    return value if type(value) is dict else None
+
+
+def _dumps(value: object) -> str:
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+
+
+_hard = re.compile(r"[\ud800-\udfff]|[0-9]{19}|[0-9][eE]|NaN|Infinity|[0-9]{15}\.|([{\[][^{\[]*){500}").search
+"""Whether a text may have what `write_object` refuses: half of a character, a number with many digits, many levels."""
 
 
 def _decodes(data: bytes) -> bool:

@@ -51,7 +51,24 @@ def test_the_targets_can_fail(monkeypatch):
 
     monkeypatch.setattr(targets._engine_py, "StreamingJsonParser", Wrong)
     with pytest.raises(AssertionError):
-        targets.parser(b'\0\0{"a":1}')
+        targets.parser(b'\0\0["a"]')
     monkeypatch.setattr(targets, "DECODERS", (Lossy,))
     with pytest.raises(AssertionError):
         targets.decoders(b"\0\x01a\nb\nc\n") or targets.decoders(b"\0\x02a\nb\nc\n")
+
+
+@pytest.mark.parametrize("wrong", [None, {"a": 2}, {"a": 1.0}])
+def test_the_target_for_whole_objects_can_fail(monkeypatch, wrong):
+    data = b'\0\0{"a":1}'
+    targets.parser(data)
+    for engine in {targets._engine_c, targets._engine_py}:
+        with monkeypatch.context() as patch:
+            patch.setattr(engine, "read_object", lambda text, max_depth: wrong)
+            with pytest.raises(AssertionError):
+                targets.parser(data)
+    for engines in ([targets._engine_py], [targets._engine_c, targets._engine_py]):
+        with monkeypatch.context() as patch:
+            for engine in engines:
+                patch.setattr(engine, "write_object", lambda value, max_depth: wrong and ('{"a":1}', wrong))
+            with pytest.raises(AssertionError):
+                targets.parser(data)
