@@ -17,7 +17,7 @@ from protocol_helpers import as_objects, brief, codes, run, sse, state
 from transport_helpers import growth
 
 import toolstream
-from toolstream.providers._paths import PathWriter, encode_string, parse_path
+from toolstream.providers._paths import PathReader, PathWriter, encode_string, parse_path
 
 STREAMS = Path(__file__).parent / "data" / "streams"
 OSLO = {"city": "Oslo", "note": 'a "b" é 😀'}
@@ -515,6 +515,20 @@ def test_deep_paths() -> None:
 )
 def test_paths(path: str, steps: tuple[Any, ...]) -> None:
     assert parse_path(path) == steps
+
+
+SEGMENTS = (".a", ".bc", "[0]", "[12]", "['a.b']", '["x[3]"]', " .a", ".a ", "[ 1 ]", ".a-b", "[01]", "..", "[", "'")
+
+
+@given(st.lists(st.tuples(st.integers(0, 4), st.lists(st.sampled_from(SEGMENTS), max_size=3)), max_size=12))
+@settings(max_examples=200, deadline=None)
+def test_paths_of_neighbours(turns: list[tuple[int, list[str]]]) -> None:
+    """What a path has in common with the one before it makes no difference."""
+    reader, segments = PathReader(), list[str]()
+    for kept, more in turns:
+        segments = segments[:kept] + more
+        reader.read("$" + "".join(segments))
+        assert reader.steps == parse_path(reader.path)
 
 
 # ---------------------------------------------------------------- the writer of texts

@@ -23,22 +23,24 @@ from typing import Final
 
 from ..types import JsonPath
 
-__all__ = ["PathWriter", "encode_string", "parse_path"]
+__all__ = ["PathReader", "PathWriter", "encode_string", "parse_path"]
 
 CREDIT_PER_LEAF: Final = 64
 CREDIT_PER_CHARACTER: Final = 8
 
+_INDEX: Final = r"(?:0|[1-9][0-9]{0,8})"
 _SEGMENT: Final = re.compile(
-    r"""[ \t\n\r]*(?:
+    rf"""[ \t\n\r]*(?:
         \.(?P<name>[^.\[\]*'"]+)
       | \[[ \t\n\r]*(?:
-            (?P<index>0|[1-9][0-9]{0,8})
+            (?P<index>{_INDEX})
           | '(?P<single>[^'\\]*(?:\\.[^'\\]*)*)'
           | "(?P<double>[^"\\]*(?:\\.[^"\\]*)*)"
         )[ \t\n\r]*\]
     )""",
     re.VERBOSE | re.DOTALL,
 )
+_is_index = re.compile(_INDEX).fullmatch
 _QUOTED: Final = re.compile(r"\\(.)|\"", re.DOTALL)
 
 
@@ -83,6 +85,49 @@ def _requote(match: re.Match[str]) -> str:
     return "'" if match[1] == "'" else match[0]
 
 
+class PathReader:
+    """Reads one path after another. Neighbours have the way to their container in common: it is read once."""
+
+    __slots__ = ("_above", "_head", "_parents", "_top", "path", "steps")
+
+    def __init__(self) -> None:
+        self.path = ""  # the last one
+        self.steps: JsonPath | None = None  # its steps, as `parse_path` has them
+        self._head = "$"  # the last path without its last step
+        self._parents: JsonPath | None = ()
+        self._top = "$"  # the last head without its last step
+        self._above: JsonPath = ()
+
+    def read(self, path: str) -> None:
+        """The next path: `path` and `steps` are of it."""
+        self.path = path
+        head, step = _last_step(path)
+        if step is None:
+            self.steps = parse_path(path)
+            return
+        if head != self._head:
+            self._head = head
+            top, last = _last_step(head)
+            if last is not None and top == self._top:
+                self._parents = (*self._above, last)
+            else:
+                self._parents = parse_path(head)
+                if last is not None and self._parents is not None:
+                    self._top = top
+                    self._above = self._parents[:-1]
+        # A path may be well without its head being so: there may be blanks between the two.
+        self.steps = parse_path(path) if self._parents is None else (*self._parents, step)
+
+
+def _last_step(path: str) -> tuple[str, str | int | None]:
+    """A path without its last step, and that step if it is one that says by itself what it is, else `None`."""
+    if path[-1:] == "]":
+        head, _, index = path[:-1].rpartition("[")
+        return head, int(index) if _is_index(index) else None
+    head, _, name = path.rpartition(".")
+    return head, name if name.isidentifier() else None
+
+
 def encode_string(text: str) -> str:
     """The characters of a JSON string, without its quotes. Lone surrogates are escaped, so that halves can meet."""
     encoded: str = encode_basestring(text)
@@ -109,9 +154,9 @@ class _String:
 
     __slots__ = ("more", "pieces")
 
-    def __init__(self) -> None:
-        self.pieces: list[str] = []
-        self.more = False
+    def __init__(self, piece: str, more: bool) -> None:
+        self.pieces = [piece]
+        self.more = more
 
 
 class PathWriter:
@@ -129,12 +174,12 @@ class PathWriter:
     """
 
     __slots__ = (
+        "_at",
         "_credit",
         "_current",
         "_out",
         "_restart",
         "_root",
-        "_size",
         "_stale",
         "_steps",
         "_trail",
@@ -144,15 +189,15 @@ class PathWriter:
 
     def __init__(self) -> None:
         self.waiting = 0  # strings that have announced another piece
-        self._root = _Container(False)
-        self._trail = [self._root]  # the containers that are open in the text
+        self._root = root = _Container(False)
+        self._trail = [root]  # the containers that are open in the text
+        self._at: JsonPath = ()  # the path of the innermost one, unless the text is stale
         self._current: _String | None = None  # the string that is open in the text
         self._steps: JsonPath | None = None  # its path, the very object that came
         self._out = ["{"]
         self._restart = False  # `_out` starts the text anew
         self._stale = False  # the tree has leaves that the text lacks
-        self._size = 1  # about the length of the tree's text
-        self._credit = 0
+        self._credit = -1  # what has been earned, less about the length of the tree's text
         self._unplaced: list[str] = []
 
     @property
@@ -164,42 +209,36 @@ class PathWriter:
         """Put a value, given as JSON text, at the path. `path` stands in for steps that could not be read."""
         self._put(steps, value, None, path)
 
-    def append(self, steps: JsonPath | None, piece: str, *, more: bool = False, path: str = "") -> None:
+    def append(self, steps: JsonPath | None, piece: str, more: bool = False, path: str = "") -> None:
         """Add a piece to the string at the path if its last piece announced one, else begin the string there."""
-        encoded = encode_string(piece)
-        current = self._current
-        if current is not None and steps is self._steps and not self._stale:
-            leaf: _Container | _String | str | None = current  # the string that is open in the text
-        else:
-            leaf = self._find(steps) if steps else None
-        if isinstance(leaf, _String) and leaf.more:
-            leaf.pieces.append(encoded)
-            self._size += len(encoded)
-            self._credit += CREDIT_PER_LEAF + CREDIT_PER_CHARACTER * len(encoded)
+        encoded = encode_string(piece) if piece else ""
+        string = self._current
+        if string is None or steps is not self._steps or self._stale:
+            string = self._put(steps, encoded, _String(encoded, more), path)
+            if string is None:
+                return
+        string.pieces.append(encoded)
+        self._credit += CREDIT_PER_LEAF + (CREDIT_PER_CHARACTER - 1) * len(encoded)
+        if not more:
+            string.more = False
+            self.waiting -= 1
+        if string is self._current and not self._stale:
+            self._out.append(encoded if more else encoded + '"')
             if not more:
-                leaf.more = False
-                self.waiting -= 1
-            if leaf is current and not self._stale:
-                self._out.append(encoded if more else encoded + '"')
-                if not more:
-                    self._current = None
-            elif encoded:
-                self._stale = True
-        else:
-            leaf = _String()
-            leaf.more = more
-            leaf.pieces.append(encoded)
-            self._put(steps, encoded, leaf, path)
+                self._current = None
+        elif encoded:
+            self._stale = True
 
-    def end_string(self, steps: JsonPath, *, more: bool = False) -> None:
+    def end_string(self, steps: JsonPath, more: bool = False) -> None:
         """A leaf without a value: nothing, or the end of the string at the path."""
-        leaf = self._find(steps)
+        node, depth, _ = self._reach(steps)
+        leaf = node.members.get(steps[-1]) if depth == len(steps) - 1 else None
         if isinstance(leaf, _String) and leaf.more:
-            self.append(steps, "", more=more)
+            self.append(steps, "", more)
 
     def take(self) -> tuple[str, bool]:
         """The text since the last call, and whether it replaces all text before it instead of going on."""
-        if self._stale and self._credit >= self._size:
+        if self._stale and self._credit >= 0:
             self._rewrite()
         text, restart = "".join(self._out), self._restart
         self._out.clear()
@@ -215,68 +254,94 @@ class PathWriter:
             self._out.append(leaf)
         self._out.append("}")
 
-    def _find(self, steps: JsonPath) -> _Container | _String | str | None:
-        node: _Container | _String | str | None = self._root
-        for step in steps:
-            if not isinstance(node, _Container):
-                return None
-            node = node.members.get(step)
-        return node
-
-    def _put(self, steps: JsonPath | None, encoded: str, string: _String | None, path: str) -> None:
-        """Put a leaf into the tree, and into the text if the text can go on with it."""
-        self._credit += CREDIT_PER_LEAF + CREDIT_PER_CHARACTER * (len(encoded) + len(path))
-        if not steps or not self._fits(steps):
-            # A bare `$` is no key: no reader can take this member for one that the model meant.
-            value = f'"{encoded}"' if string is not None else encoded
-            self._unplaced.append(f"${json.dumps(path)}:{value}")
-            return
-        depth, last = 0, len(steps) - 1
-        node = self._root
-        in_order = not self._stale
-        for position, step in enumerate(steps):
+    def _reach(self, steps: JsonPath) -> tuple[_Container, int, bool]:
+        """The last container that is there on the way to the leaf, its depth, and whether it is open in the text."""
+        node, depth, in_order, trail = self._root, 0, not self._stale, self._trail
+        for step in steps[:-1]:
             child = node.members.get(step)
-            if position < last and isinstance(child, _Container):
-                node = child
-                depth += 1
-                in_order = in_order and depth < len(self._trail) and self._trail[depth] is node
-                continue
-            in_order = in_order and child is None and (not node.is_array or step == len(node.members))
-            self.waiting -= isinstance(child, _String) and child.more
+            if not isinstance(child, _Container):
+                break
+            node = child
+            depth += 1
+            in_order = in_order and depth < len(trail) and trail[depth] is child
+        return node, depth, in_order
+
+    def _put(self, steps: JsonPath | None, encoded: str, string: _String | None, path: str) -> _String | None:
+        """Put a leaf into the tree, and into the text if the text can go on with it.
+
+        A string does not begin where one has announced another piece: that one is returned then, as it was."""
+        if not steps:
+            self._misplace(encoded, string, path)
+            return None
+        way = steps[:-1]
+        last = len(way)
+        if way == self._at and not self._stale:  # the usual leaf: in the same container as the one before it
+            node, depth, in_order = self._trail[-1], last, True
+        else:
+            node, depth, in_order = self._reach(steps)
+        step = steps[depth]
+        members = node.members
+        is_array = node.is_array
+        if is_array != isinstance(step, int):
+            self._misplace(encoded, string, path)
+            return None
+        child = members.get(step)
+        if child is not None:
+            in_order = False
+            if isinstance(child, _String) and child.more:
+                if string is not None and depth == last:
+                    return child
+                self.waiting -= 1
+        self._credit += (
+            CREDIT_PER_LEAF - 4 + (CREDIT_PER_CHARACTER - 1) * len(encoded) + CREDIT_PER_CHARACTER * len(path)
+        )
+        out = self._out
+        while True:
+            if in_order and is_array and step != len(members):
+                in_order = False
             if in_order:
                 self._close(depth)
-                self._open_member(node, step)
-            if position == last:
-                node.members[step] = encoded if string is None else string
-                self.waiting += string is not None and string.more
-                self._size += len(encoded) + 4
-            else:
-                inner = node.members[step] = _Container(isinstance(steps[position + 1], int))
-                self._size += len(str(step)) + 6
-                if in_order:
-                    self._out.append("[" if inner.is_array else "{")
-                    self._trail.append(inner)
-                node = inner
-                depth += 1
+                if members:
+                    out.append(",")
+                if isinstance(step, str):
+                    out.append(f'"{encode_string(step)}":')
+            if depth == last:
+                break
+            depth += 1
+            self._credit -= len(str(step)) + 6
+            following = steps[depth]
+            is_array = isinstance(following, int)
+            node = members[step] = _Container(is_array)
+            if in_order:
+                out.append("[" if is_array else "{")
+                self._trail.append(node)
+            members = node.members
+            step = following
+        if string is None:
+            members[step] = encoded
+        else:
+            members[step] = string
+            self.waiting += string.more
         if not in_order:
             self._stale = True
-        elif string is None:
-            self._out.append(encoded)
-        else:
-            self._out.append(f'"{encoded}' if string.more else f'"{encoded}"')
-            self._current = string if string.more else None
+            return None
+        self._at = way
+        if string is None:
+            out.append(encoded)
+        elif string.more:
+            out.append('"' + encoded)
+            self._current = string
             self._steps = steps
+        else:
+            out.append(f'"{encoded}"')
+        return None
 
-    def _fits(self, steps: JsonPath) -> bool:
-        """Whether every container on the way has the kind that the path asks for."""
-        node: _Container | _String | str | None = self._root
-        for step in steps:
-            if not isinstance(node, _Container):
-                return True  # what is there is replaced
-            if node.is_array != isinstance(step, int):
-                return False
-            node = node.members.get(step)
-        return True
+    def _misplace(self, encoded: str, string: _String | None, path: str) -> None:
+        """Keep a leaf that has no place for the end of the text."""
+        self._credit += CREDIT_PER_LEAF + CREDIT_PER_CHARACTER * (len(encoded) + len(path))
+        # A bare `$` is no key: no reader can take this member for one that the model meant.
+        value = encoded if string is None else f'"{encoded}"'
+        self._unplaced.append(f"${json.dumps(path)}:{value}")
 
     def _close(self, depth: int) -> None:
         """Close the open string, and the open containers below the one at the depth."""
@@ -285,12 +350,6 @@ class PathWriter:
             self._current = None
         while len(self._trail) > depth + 1:
             self._out.append("]" if self._trail.pop().is_array else "}")
-
-    def _open_member(self, node: _Container, step: str | int) -> None:
-        if node.members:
-            self._out.append(",")
-        if isinstance(step, str):
-            self._out.append(f'"{encode_string(step)}":')
 
     def _rewrite(self) -> None:
         """Write the tree anew, all but the closing brace; strings that may go on are closed in it."""
@@ -316,9 +375,9 @@ class PathWriter:
         self._restart = True
         self._stale = False
         self._trail = [self._root]
+        self._at = ()
         self._current = None
-        self._credit = 0
-        self._size = sum(map(len, out))
+        self._credit = -sum(map(len, out))
 
     @staticmethod
     def _in_order(node: _Container) -> list[tuple[str | int, str]]:

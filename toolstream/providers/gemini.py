@@ -21,7 +21,7 @@ from .._text import whole_text
 from ..identity import sent_index
 from . import plain
 from ._blocks import object_arguments
-from ._paths import PathWriter, parse_path
+from ._paths import PathReader, PathWriter
 
 if TYPE_CHECKING:
     from ..assembler import Assembler, Meaning
@@ -94,7 +94,7 @@ class Gemini:
         assembler.pending_scalars = "show"  # a number is never cut
         self._candidates: dict[int, _Candidate] = {}
         self._usage: object = None  # as sent last: it comes with every event
-        self._path: tuple[str, JsonPath | None] = ("", None)  # the last path, since it mostly comes again
+        self._paths = PathReader()
 
     def feed(self, event: dict[str, Any]) -> None:
         """One response; unknown fields and parts are ignored."""
@@ -215,22 +215,23 @@ class Gemini:
 
     def _more(self, candidate: _Candidate, fields: dict[str, Any], *, named: bool) -> None:
         """Arguments of the call under way. `named`: in the part that it began with."""
-        args, partial, more = fields.get("args"), fields.get("partialArgs"), fields.get("willContinue") is True
+        args, partial = fields.get("args"), fields.get("partialArgs")
         call = candidate.call
         if call is None:
             if args or partial:
                 self._assembler.defect("orphan_delta")
             return
-        if isinstance(partial, list) and partial:
+        if partial and isinstance(partial, list):
             self._partial(candidate, call, partial)
         if args is not None:
             self._args(candidate, call, args, named=named)
-        writer = candidate.writer
-        if more:
+        if fields.get("willContinue") is True:
             return
-        if writer is not None and (writer.waiting == 0 or not (args or partial)):
-            self._finish_streamed(candidate, call, writer)
-        elif writer is None and not named and not args:
+        writer = candidate.writer
+        if writer is not None:
+            if writer.waiting == 0 or not (args or partial):
+                self._finish_streamed(candidate, call, writer)
+        elif not named and not args:
             self._settle(candidate)
 
     def _args(self, candidate: _Candidate, call: ToolCall, args: object, *, named: bool) -> None:
@@ -255,34 +256,28 @@ class Gemini:
 
     def _partial(self, candidate: _Candidate, call: ToolCall, partial: list[Any]) -> None:
         """Values with their paths."""
-        if candidate.writer is None:
+        writer = candidate.writer
+        if writer is None:
             if call.arguments_text:  # the call had its arguments already
                 self._assembler.defect("orphan_delta")
                 return
-            candidate.writer = PathWriter()
-        writer = candidate.writer
+            writer = candidate.writer = PathWriter()
+        paths = self._paths
         for one in partial:
             if isinstance(one, dict):
+                path = one.get("jsonPath")
+                if path != paths.path:  # it mostly comes again
+                    paths.read(path if isinstance(path, str) else "")
                 string = one.get("stringValue")
-                path, steps = self._path
-                if isinstance(string, str) and one.get("jsonPath") == path:  # goes on where the last one was
-                    writer.append(steps, string, more=one.get("willContinue") is True, path=path)
+                if isinstance(string, str):
+                    writer.append(paths.steps, string, one.get("willContinue") is True, paths.path)
                 else:
-                    self._value(writer, one)
+                    self._value(writer, one, paths.steps, paths.path)
         self._take(call, writer)
 
-    def _value(self, writer: PathWriter, fields: dict[str, Any]) -> None:
-        path = fields.get("jsonPath")
-        if not isinstance(path, str):
-            path = ""
-        if path != self._path[0]:
-            self._path = (path, parse_path(path))
-        steps = self._path[1]
-        more = fields.get("willContinue") is True
-        string = fields.get("stringValue")
-        if isinstance(string, str):
-            writer.append(steps, string, more=more, path=path)
-        elif fields.get("numberValue") is not None:
+    def _value(self, writer: PathWriter, fields: dict[str, Any], steps: JsonPath | None, path: str) -> None:
+        """A value that is no string."""
+        if fields.get("numberValue") is not None:
             writer.set(steps, _number(self._assembler.exact(fields)["numberValue"]), path)
         elif isinstance(fields.get("boolValue"), bool):
             writer.set(steps, "true" if fields["boolValue"] else "false", path)
@@ -291,7 +286,7 @@ class Gemini:
         elif not _OF_VALUE.issuperset(fields):  # a kind of value that is not known: without it they are others
             writer.set(None, _dump(fields), path)
         elif steps:
-            writer.end_string(steps, more=more)
+            writer.end_string(steps, fields.get("willContinue") is True)
 
     def _take(self, call: ToolCall, writer: PathWriter) -> None:
         text, restart = writer.take()
