@@ -12,6 +12,7 @@ import contextlib
 import faulthandler
 import gc
 import itertools
+import json
 
 from cutting import pieces_of
 from test_leaks import TEXTS
@@ -179,12 +180,43 @@ def walk_scan():
     return walk(attempt)
 
 
+def walk_objects():
+    """Objects read and written in one call: they are as without a failure, and nothing of them is left half written."""
+    value = {"a": [1, -2.5, None, {"c": []}], "\u20ac": ["\u00e9\n" * 300, '"' * 200], "b": {"d": ["x" * 2000, [7]]}}
+    text = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+    want = repr((text, value))
+    failures = 0
+    for call, wanted in (
+        (lambda: engine.write_object(value, None), want),
+        (lambda: engine.write_object({**value, "z": "\ud83d"}, None), "None"),
+        (lambda: engine.read_object(text, None), repr(value)),
+        (lambda: engine.read_object(text, 2), "None"),
+        (lambda: engine.read_object(text + "x", None), "None"),
+    ):
+
+        def attempt(fail, call=call, wanted=wanted):
+            given = []
+
+            def read():
+                fail()
+                given.append(call())
+
+            has_failed = raises_memory_error(read)
+            assert has_failed or repr(given[0]) == wanted
+            assert repr(call()) == wanted
+            return has_failed
+
+        failures += walk(attempt)
+    assert repr((text, value)) == want
+    return failures
+
+
 def main():
     faulthandler.enable()
     gc.disable()
     gc.collect()
     gc.freeze()
-    failures = walk_tracker() + walk_scan()
+    failures = walk_tracker() + walk_scan() + walk_objects()
     for text in [text for text in TEXTS if text] + MORE_TEXTS:
         for options in OPTIONS:
             for size in (5, 100_000):

@@ -73,7 +73,16 @@ def all_readings(engine):
         tracker.feed(text)
         tracker.feed(text.encode())
 
+    def whole(text):
+        engine.read_object(text, None)
+        engine.read_object(text, 2)
+        value = {"text": text, "all": [text, 1.5, 70_000, {"\u20ac": [text * 9]}]}
+        engine.write_object(value, None)
+        engine.write_object(value, 2)
+        engine.write_object({**value, "z": [object()]}, None)
+
     readings = [lambda text=text: track(text) for text in TEXTS] + [lambda text=text: wrong(text) for text in TEXTS]
+    readings += [lambda text=text: whole(text) for text in TEXTS]
     for text in TEXTS:
         for piece_text in (text, text.encode()):
             for size, options, method, look in (
@@ -198,8 +207,14 @@ def test_nothing_remains_of_small_documents(engine):
         for piece in pieces:
             tracker.feed(piece)
 
+    def whole(pieces):
+        value = engine.read_object('{"a":["x",1.5,{}]}', None)
+        engine.read_object(pieces[0], 2)
+        engine.write_object({"pieces": pieces, **value}, None)
+
     readings = [lambda p=pieces, o=options: parse(p, o) for pieces in SMALL for options in OPTIONS]
     readings += [lambda p=pieces: fail(p) for pieces in SMALL] + [lambda p=pieces: track(p) for pieces in SMALL]
+    readings += [lambda p=pieces: whole(p) for pieces in SMALL]
     remains(engine.__name__, readings, SMALL_DOCUMENTS)
 
 
@@ -265,6 +280,9 @@ def test_references_to_what_was_fed_and_returned(engine):
             changes = [*parser.append(piece), *parser.append(data), *parser.append('"],"b":[true,null,false]}')]
             apply_changes(MISSING, changes)
             parser.snapshot()
+            held = engine.read_object('{"a":[null,true,{}]}', None)
+            engine.write_object({piece: [piece, *held.values(), None, True], "b": 1.5}, None)
+            engine.write_object({piece: [piece, None, data]}, None)
 
     some()
     before = [sys.getrefcount(thing) for thing in (piece, data, *shared)]

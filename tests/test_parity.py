@@ -323,6 +323,39 @@ def test_scan_bytes_refuses(arguments):
     assert a[0] in (TypeError, ValueError)
 
 
+def compare_objects(text, max_depth):
+    """`read_object` of a text, and `write_object` of what a parser makes of it, as it is and where it is not JSON."""
+    a, b = (call(engine.read_object, text, max_depth) for engine in (_engine_py, _engine_c))
+    assert exactly(a) == exactly(b), text
+    parser = _engine_py.StreamingJsonParser(lenient=True)
+    parser.feed(text)
+    value = parser.snapshot()
+    for whole in (value, {"a": value, text[:9]: [value, text]}, {"a": [value, {1: value}]}):
+        a, b = (call(engine.write_object, whole, max_depth) for engine in (_engine_py, _engine_c))
+        assert exactly(a) == exactly(b), text
+
+
+@pytest.mark.parametrize("block", range(4))
+def test_whole_objects(block):
+    for seed in range(block * 500, block * 500 + 500):
+        rng = random.Random(seed)
+        compare_objects(text_of(rng), rng.choice([None, 1, 2, 3, 40]))
+
+
+@settings(max_examples=300, deadline=None)
+@given(st.lists(st.sampled_from(SNIPPETS), max_size=12).map("".join), st.sampled_from([None, 1, 3, 40]))
+def test_whole_objects_of_snippets(text, max_depth):
+    for some in (text, "{" + text, '{"a":' + text + "}"):
+        compare_objects(some, max_depth)
+
+
+@pytest.mark.parametrize("piece", [None, 1, object(), ["a"], memoryview(b"abcdef")[::2], b'{"a":1}', bytearray(b"{}")])
+def test_what_is_no_text_of_an_object(piece):
+    for name in ("read_object", "write_object"):
+        a, b = (call(getattr(engine, name), piece, None) for engine in (_engine_py, _engine_c))
+        assert exactly(a) == exactly(b)
+
+
 def members(module):
     for name in module.__all__:
         public = getattr(module, name)
