@@ -60,6 +60,28 @@ def test_a_parser_that_is_used_while_it_reads():
         assert sum("the parser is reading" in str(answer) for answer in told) > 100
 
 
+@pytest.mark.skipif(sys.platform != "linux", reason="how much stack a thread needs is another matter elsewhere")
+def test_deep_objects_in_a_thread_with_little_stack():
+    code = """
+import threading
+from toolstream import _engine_c
+deepest = value = {}
+for levels in range(2, 600):
+    value = {"a": value}
+    if levels == 100:
+        deepest = value
+def write():
+    assert _engine_c.write_object(value, None) is None
+    print(len(_engine_c.write_object(deepest, None)[0]))
+threading.stack_size(64 * 1024)
+thread = threading.Thread(target=write)
+thread.start()
+thread.join()
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=False)
+    assert (done.returncode, done.stdout) == (0, f"{99 * 6 + 2}\n"), done.stderr
+
+
 def test_an_exception_in_the_middle_of_a_piece(monkeypatch):
     """Such as a KeyboardInterrupt, which comes out wherever Python code runs."""
 

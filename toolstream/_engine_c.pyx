@@ -170,7 +170,7 @@ cdef enum:
     JSON_WORDS = 3
     KNOWN_WORDS = 6
     ALL_WORDS = 9
-    WRITTEN_LEVELS = 512
+    WRITTEN_LEVELS = 100  # `_write` recurses, in threads with little stack as well
 
 cdef enum:  # modes: where the reader stands
     M_OUTSIDE, M_STRING, M_TOKEN, M_LINE_COMMENT, M_BLOCK_COMMENT, M_FENCE_LINE, M_TAG, M_IGNORE

@@ -1413,7 +1413,7 @@ def read_object(text: str, max_depth: int | None) -> dict[str, JsonValue] | None
     return parser._plain_object()
 
 
-_WRITTEN_LEVELS = 512
+_WRITTEN_LEVELS = 100
 _encode: Any = None  # found when it is first needed: importing `json` loads much
 
 
