@@ -570,20 +570,20 @@ class Assembler:
 
     def _unfold(self, call: WholeCall) -> None:
         """More comes for a call that came whole: from now on it is like any other."""
-        id, sent_id, name, extras, text, value = call.id, call._sent_id, call.name, call.extras, call._text, call._live
-        known = call._object
+        id, extras, text, known = call.id, call.extras, call._text, call._object
+        home = self._homes[call.choice]
+        lane = home.lane if known is None else None
         call.__class__ = ToolCall  # type: ignore[assignment]
-        ToolCall.__init__(call, call.position, call.choice, call.index, call.kind, False)
-        call.id, call._sent_id, call.name, call.extras = id, sent_id, name, extras
-        home = call._home = self._homes[call.choice]
+        start = (call.position, call.choice, call.index, call.kind, False, call._sent_id, call.name, home, lane)
+        ToolCall.__init__(call, *start)
+        call.id, call.extras = id, extras
         call._buffer.append(text)
         call._started = call._finished = True
         if known is None:
-            call._lane = home.lane
             call._parser = self._new_parser()
             call._parser.feed(text)
         else:
-            call._object = call._live = value
+            call._object = call._live = known
 
     def _read_object(self, call: ToolCall) -> None:
         """More comes for a call whose arguments came whole: now its text has to be read."""
@@ -678,11 +678,7 @@ class Assembler:
         limit = self._limits.max_calls
         if limit is not None and len(calls) >= limit and not self._closed:
             raise LimitExceededError(f"more than max_calls={limit} calls")
-        call = ToolCall(len(calls), choice, index, kind, free_text)
-        call._home = home
-        call._lane = lane
-        call._sent_id = call.id = sent_id
-        call.name = sent_name
+        call = ToolCall(len(calls), choice, index, kind, free_text, sent_id, sent_name, home, lane)
         calls.append(call)
         if lane is not None:
             lane.opened(call, index, sent_id)
@@ -750,7 +746,7 @@ class Assembler:
         start.call = call
         self.events.append(start)
         if call._parser is None and not call._free_text:  # then there is no text either
-            call._parser = self._new_parser()
+            call._parser = new_parser(self._max_depth, self.pending_scalars)
         else:
             if call._buffer.length:
                 self.events.append(ToolCallDelta(call, call._buffer.read(), False, call._held))

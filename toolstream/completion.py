@@ -86,11 +86,23 @@ class ToolCall:
     arguments: dict[str, JsonValue] | None
     recovered: list[JsonValue]
     extras: dict[str, Any]
+    _sent_id: str | None
 
-    def __init__(self, position: int, choice: int, index: int | None, kind: str, free_text: bool) -> None:
-        self.id = None
+    def __init__(
+        self,
+        position: int,
+        choice: int,
+        index: int | None,
+        kind: str,
+        free_text: bool,
+        id: str | None,
+        name: str | None,
+        home: Any,
+        lane: Any,
+    ) -> None:
+        self.id = self._sent_id = id
         self.provider_id = None
-        self.name = None
+        self.name = name
         self.kind = kind
         self.index = index
         self.choice = choice
@@ -106,12 +118,11 @@ class ToolCall:
         self._live: dict[str, JsonValue] | None = None  # the live value, where it is not the parser's
         self._object: dict[str, JsonValue] | None = None  # which came whole, and whose text no parser has read
         self._free_text = free_text
-        self._sent_id: str | None = None
         self._started = False
         self._finished = False  # the value has ended
         self._held: list[Any] | None = None  # changes that wait for the start event
-        self._home: Any = None  # the choice's state in the assembler
-        self._lane: Any = None  # its identity, where that is inferred
+        self._home = home  # the choice's state in the assembler
+        self._lane = lane  # its identity, where that is inferred
         self._odd: Any = None  # what is out of the ordinary about the text
 
     @property

@@ -61,9 +61,14 @@ class GeminiInteractions(BlockProvider):
         """One event."""
         kind = event.get("event_type")
         if kind in ("step.delta", "content.delta"):
-            delta = event.get("delta")
+            delta, index = event.get("delta"), event.get("index")
             if isinstance(delta, dict):
-                self._delta(event.get("index"), delta)
+                call = self._direct.get(index) if type(index) is int and len(delta) == 2 else None
+                text = delta.get("arguments")
+                if call is not None and type(text) is str and delta.get("type") == "arguments_delta":
+                    self.assembler.append(call, text)  # as `_delta` would have it, the short way
+                else:
+                    self._delta(index, delta)
         elif kind in ("step.start", "content.start"):
             step = event.get("step", event.get("content"))
             if isinstance(step, dict):

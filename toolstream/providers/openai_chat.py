@@ -250,16 +250,20 @@ class OpenAIChat:
     def _calls(self, choice: int, entries: list[Any]) -> None:
         """Several entries of one delta."""
         entries = [entry for entry in map(_fields, entries) if isinstance(entry, dict)]
-        bare = [_is_bare(entry) for entry in entries]
-        count = sum(bare)
+        count = sum(map(_is_bare, entries))
         if count > 1:
             self.assembler.bare_entries(choice, count)
         number = 0
         seen: set[int] = set()
-        for entry, is_bare in zip(entries, bare, strict=True):
-            call = self._call(choice, entry, number if is_bare and count > 1 else None)
-            number += is_bare
-            index = sent_index(entry.get("index"))
+        for entry in entries:
+            bare = None
+            if count > 1 and _is_bare(entry):
+                bare = number
+                number += 1
+            call = self._call(choice, entry, bare)
+            index = entry.get("index")
+            if type(index) is not int:
+                index = sent_index(index)
             if index is not None:
                 if index in seen and call is not None:
                     self.assembler.defect("index_repeated_in_delta", call)
@@ -276,12 +280,12 @@ class OpenAIChat:
         if not isinstance(function, dict):
             entry = plain(entry)
             function = entry.get("function")
-        if not isinstance(function, dict):
-            custom = entry.get("custom")
-            if isinstance(custom, dict) or entry.get("type") == "custom":
-                function, kind, field = custom if isinstance(custom, dict) else {}, "custom", "input"
-            else:
-                function = None
+            if not isinstance(function, dict):
+                custom = entry.get("custom")
+                if isinstance(custom, dict) or entry.get("type") == "custom":
+                    function, kind, field = custom if isinstance(custom, dict) else {}, "custom", "input"
+                else:
+                    function = None
         id = entry.get("id")
         if function is None:
             call = self.assembler.delta(choice, entry.get("index", MISSING), id, None, None, kind, bare)
@@ -436,6 +440,7 @@ def _fields(entry: Any) -> Any:
 
 def _is_bare(entry: dict[str, Any]) -> bool:
     """Whether an entry says nothing about which call it is for."""
+    if not absent(entry.get("index")) or not absent(entry.get("id")):
+        return False
     function = entry.get("function") or entry.get("custom")
-    name = function.get("name") if isinstance(function, dict) else None
-    return absent(entry.get("index")) and absent(entry.get("id")) and absent(name)
+    return not isinstance(function, dict) or absent(function.get("name"))
