@@ -528,7 +528,8 @@ def test_paths_of_neighbours(turns: list[tuple[int, list[str]]]) -> None:
     for kept, more in turns:
         segments = segments[:kept] + more
         reader.read("$" + "".join(segments))
-        assert reader.steps == parse_path(reader.path)
+        steps = parse_path(reader.path)
+        assert reader.place == ((steps[:-1], steps[-1]) if steps else None)
 
 
 # ---------------------------------------------------------------- the writer of texts
@@ -549,21 +550,36 @@ def leaves(value: Any, path: tuple[Any, ...] = ()) -> list[tuple[tuple[Any, ...]
     return [(path, value)]
 
 
+class Shown:
+    """What a writer has passed on."""
+
+    def __init__(self) -> None:
+        self.text = ""
+        self.restarts = 0
+
+    def append(self, call: Any, text: str) -> None:
+        self.text += text
+
+    def replace(self, call: Any, text: str) -> None:
+        self.text = text
+        self.restarts += 1
+
+
 def write(operations: list[tuple[tuple[Any, ...], Any, bool]]) -> tuple[str, int]:
     """The text, and how often it was started anew."""
-    writer, text, restarts = PathWriter(), "", 0
+    writer, shown = PathWriter(), Shown()
+    assembler: Any = shown
+    call: Any = None
     for path, value, more in operations:
         if isinstance(value, str):
-            writer.append(path, value, more=more)
+            writer.append((path[:-1], path[-1]), value, more=more)
         else:
-            writer.set(path, json.dumps(value))
-        piece, restart = writer.take()
-        text = piece if restart else text + piece
-        restarts += restart
+            writer.set((path[:-1], path[-1]), json.dumps(value))
+        writer.pass_on(assembler, call)
     assert writer.waiting == 0
     writer.finish()
-    piece, restart = writer.take()
-    return (piece if restart else text + piece), restarts + restart
+    writer.pass_on(assembler, call)
+    return shown.text, shown.restarts
 
 
 def operations(value: Any, cut: int) -> list[list[tuple[tuple[Any, ...], Any, bool]]]:

@@ -19,14 +19,21 @@ from __future__ import annotations
 import json
 import re
 from json.encoder import encode_basestring, encode_basestring_ascii
-from typing import Final
+from typing import TYPE_CHECKING, Final, TypeAlias
 
-from ..types import JsonPath
+if TYPE_CHECKING:
+    from ..assembler import Assembler
+    from ..completion import ToolCall
+    from ..types import JsonPath
 
 __all__ = ["PathReader", "PathWriter", "encode_string", "parse_path"]
 
 CREDIT_PER_LEAF: Final = 64
 CREDIT_PER_CHARACTER: Final = 8
+CREDIT_LESS_TEXT: Final = CREDIT_PER_CHARACTER - 1  # of a character that makes the text longer by one
+
+Place: TypeAlias = "tuple[JsonPath, str | int]"
+"""Where a leaf is: the way to its container, and its step there."""
 
 _INDEX: Final = r"(?:0|[1-9][0-9]{0,8})"
 _SEGMENT: Final = re.compile(
@@ -88,35 +95,37 @@ def _requote(match: re.Match[str]) -> str:
 class PathReader:
     """Reads one path after another. Neighbours have the way to their container in common: it is read once."""
 
-    __slots__ = ("_above", "_head", "_parents", "_top", "path", "steps")
+    __slots__ = ("_above", "_head", "_top", "_way", "path", "place")
 
     def __init__(self) -> None:
         self.path = ""  # the last one
-        self.steps: JsonPath | None = None  # its steps, as `parse_path` has them
+        self.place: Place | None = None  # the leaf that it leads to, if it can be read and does
         self._head = "$"  # the last path without its last step
-        self._parents: JsonPath | None = ()
+        self._way: JsonPath | None = ()
         self._top = "$"  # the last head without its last step
         self._above: JsonPath = ()
 
     def read(self, path: str) -> None:
-        """The next path: `path` and `steps` are of it."""
+        """The next path: `path` and `place` are of it."""
         self.path = path
         head, step = _last_step(path)
-        if step is None:
-            self.steps = parse_path(path)
-            return
-        if head != self._head:
-            self._head = head
-            top, last = _last_step(head)
-            if last is not None and top == self._top:
-                self._parents = (*self._above, last)
-            else:
-                self._parents = parse_path(head)
-                if last is not None and self._parents is not None:
-                    self._top = top
-                    self._above = self._parents[:-1]
-        # A path may be well without its head being so: there may be blanks between the two.
-        self.steps = parse_path(path) if self._parents is None else (*self._parents, step)
+        if step is not None:
+            if head != self._head:
+                self._head = head
+                top, last = _last_step(head)
+                if last is not None and top == self._top:
+                    self._way = (*self._above, last)
+                else:
+                    self._way = parse_path(head)
+                    if last is not None and self._way is not None:
+                        self._top = top
+                        self._above = self._way[:-1]
+            if self._way is not None:
+                self.place = (self._way, step)
+                return
+        # Written otherwise; or there are blanks before the last step, so that the head alone is no path.
+        steps = parse_path(path)
+        self.place = (steps[:-1], steps[-1]) if steps else None
 
 
 def _last_step(path: str) -> tuple[str, str | int | None]:
@@ -140,48 +149,43 @@ def encode_string(text: str) -> str:
 
 
 class _Container:
-    """An object or an array under construction; an array has its elements under their positions."""
+    """An object or an array under construction; an array has its elements under their positions.
+
+    A member is a container, the JSON text of a value, or a list: the text of a string that will go on, in pieces and
+    without the quote at its end."""
 
     __slots__ = ("is_array", "members")
 
     def __init__(self, is_array: bool) -> None:
         self.is_array = is_array
-        self.members: dict[str | int, _Container | _String | str] = {}
-
-
-class _String:
-    """A string under construction, encoded; `more` while its last piece announced another one."""
-
-    __slots__ = ("more", "pieces")
-
-    def __init__(self, piece: str, more: bool) -> None:
-        self.pieces = [piece]
-        self.more = more
+        self.members: dict[str | int, _Container | list[str] | str] = {}
 
 
 class PathWriter:
-    """Writes the text of one object from its leaves. Every method costs what it is given; `take` what it returns.
+    """Writes the text of one object from its leaves. Every method costs what it is given; `pass_on` what it gives.
 
+    >>> from types import SimpleNamespace
+    >>> assembler = SimpleNamespace(append=print, replace=print)
     >>> writer = PathWriter()
-    >>> writer.append(("city",), "Bos", more=True)
-    >>> writer.take()
-    ('{"city":"Bos', False)
-    >>> writer.append(("city",), "ton")
-    >>> writer.set(("days",), "3")
+    >>> writer.append(((), "city"), "Bos", more=True)
+    >>> writer.pass_on(assembler, "call:")
+    call: {"city":"Bos
+    >>> writer.append(((), "city"), "ton")
+    >>> writer.set(((), "days"), "3")
     >>> writer.finish()
-    >>> writer.take()
-    ('ton","days":3}', False)
+    >>> writer.pass_on(assembler, "call:")
+    call: ton","days":3}
     """
 
     __slots__ = (
         "_at",
         "_credit",
         "_current",
+        "_members",
         "_out",
+        "_place",
         "_restart",
         "_root",
-        "_stale",
-        "_steps",
         "_trail",
         "_unplaced",
         "waiting",
@@ -191,12 +195,12 @@ class PathWriter:
         self.waiting = 0  # strings that have announced another piece
         self._root = root = _Container(False)
         self._trail = [root]  # the containers that are open in the text
-        self._at: JsonPath = ()  # the path of the innermost one, unless the text is stale
-        self._current: _String | None = None  # the string that is open in the text
-        self._steps: JsonPath | None = None  # its path, the very object that came
+        self._at: JsonPath | None = ()  # the way to the innermost one; `None`: the tree has leaves that the text lacks
+        self._current: list[str] | None = None  # the string that is open in the text, unless that lacks something
+        self._place: Place | None = None  # its place, the very object that came
+        self._members = root.members  # where it is
         self._out = ["{"]
         self._restart = False  # `_out` starts the text anew
-        self._stale = False  # the tree has leaves that the text lacks
         self._credit = -1  # what has been earned, less about the length of the tree's text
         self._unplaced: list[str] = []
 
@@ -205,59 +209,67 @@ class PathWriter:
         """The names of the object's members so far, in order."""
         return [str(step) for step in self._root.members]
 
-    def set(self, steps: JsonPath | None, value: str, path: str = "") -> None:
-        """Put a value, given as JSON text, at the path. `path` stands in for steps that could not be read."""
-        self._put(steps, value, None, path)
+    def set(self, place: Place | None, value: str, path: str = "") -> None:
+        """Put a value, given as JSON text, at its place. `path` stands in for one that could not be read."""
+        self._credit += CREDIT_PER_LEAF + CREDIT_LESS_TEXT * len(value)
+        self._put(place, value, path, None)
 
-    def append(self, steps: JsonPath | None, piece: str, more: bool = False, path: str = "") -> None:
-        """Add a piece to the string at the path if its last piece announced one, else begin the string there."""
+    def append(self, place: Place | None, piece: str, more: bool = False, path: str = "") -> None:
+        """Add a piece to the string there if its last piece announced one, else begin the string."""
         encoded = encode_string(piece) if piece else ""
-        string = self._current
-        if string is None or steps is not self._steps or self._stale:
-            string = self._put(steps, encoded, _String(encoded, more), path)
-            if string is None:
-                return
-        string.pieces.append(encoded)
-        self._credit += CREDIT_PER_LEAF + (CREDIT_PER_CHARACTER - 1) * len(encoded)
+        self._credit += CREDIT_PER_LEAF + CREDIT_LESS_TEXT * len(encoded)
+        pieces = self._current
+        if pieces is None or place is not self._place:
+            pieces = self._put(place, encoded, path, more)
+        if pieces is None or place is None:
+            return
         if not more:
-            string.more = False
+            encoded += '"'
+        pieces.append(encoded)
+        goes_on = pieces is self._current
+        if goes_on:
+            self._out.append(encoded)
+        elif piece:
+            self._at = self._current = None
+        if not more:
             self.waiting -= 1
-        if string is self._current and not self._stale:
-            self._out.append(encoded if more else encoded + '"')
-            if not more:
+            members = self._members if goes_on else self._reach(place[0])[0].members
+            members[place[1]] = "".join(pieces)
+            if goes_on:
                 self._current = None
-        elif encoded:
-            self._stale = True
 
-    def end_string(self, steps: JsonPath, more: bool = False) -> None:
-        """A leaf without a value: nothing, or the end of the string at the path."""
-        node, depth, _ = self._reach(steps)
-        leaf = node.members.get(steps[-1]) if depth == len(steps) - 1 else None
-        if isinstance(leaf, _String) and leaf.more:
-            self.append(steps, "", more)
+    def end_string(self, place: Place, more: bool = False) -> None:
+        """A leaf without a value: nothing, or the end of the string that is there."""
+        way, step = place
+        node, depth, _ = self._reach(way)
+        if depth == len(way) and isinstance(node.members.get(step), list):
+            self.append(place, "", more)
 
-    def take(self) -> tuple[str, bool]:
-        """The text since the last call, and whether it replaces all text before it instead of going on."""
-        if self._stale and self._credit >= 0:
+    def pass_on(self, assembler: Assembler, call: ToolCall) -> None:
+        """Give the assembler the text since the last time, or all of it anew."""
+        if self._at is None and self._credit >= 0:
             self._rewrite()
-        text, restart = "".join(self._out), self._restart
+        text = "".join(self._out)
         self._out.clear()
-        self._restart = False
-        return text, restart
+        if self._restart:
+            self._restart = False
+            assembler.replace(call, text)
+        elif text:
+            assembler.append(call, text)
 
     def finish(self) -> None:
-        """Close the object: `take` gives the rest. Leaves that had no place make the text malformed."""
-        if self._stale:
+        """Close the object: `pass_on` gives the rest. Leaves that had no place make the text malformed."""
+        if self._at is None:
             self._rewrite()
         self._close(0)
         for leaf in self._unplaced:
             self._out.append(leaf)
         self._out.append("}")
 
-    def _reach(self, steps: JsonPath) -> tuple[_Container, int, bool]:
-        """The last container that is there on the way to the leaf, its depth, and whether it is open in the text."""
-        node, depth, in_order, trail = self._root, 0, not self._stale, self._trail
-        for step in steps[:-1]:
+    def _reach(self, way: JsonPath) -> tuple[_Container, int, bool]:
+        """The last container on the way that is there, its depth, and whether it is open in the text."""
+        node, depth, in_order, trail = self._root, 0, self._at is not None, self._trail
+        for step in way:
             child = node.members.get(step)
             if not isinstance(child, _Container):
                 break
@@ -266,41 +278,43 @@ class PathWriter:
             in_order = in_order and depth < len(trail) and trail[depth] is child
         return node, depth, in_order
 
-    def _put(self, steps: JsonPath | None, encoded: str, string: _String | None, path: str) -> _String | None:
+    def _put(self, place: Place | None, value: str, path: str, more: bool | None) -> list[str] | None:
         """Put a leaf into the tree, and into the text if the text can go on with it.
 
-        A string does not begin where one has announced another piece: that one is returned then, as it was."""
-        if not steps:
-            self._misplace(encoded, string, path)
+        `value`: JSON text, or where `more` is not `None` the characters of a string, which will go on or not. A string
+        does not begin where one is to go on: that one is returned then, as it was."""
+        if place is None:
+            self._misplace(value, path, more)
             return None
-        way = steps[:-1]
-        last = len(way)
-        if way == self._at and not self._stale:  # the usual leaf: in the same container as the one before it
-            node, depth, in_order = self._trail[-1], last, True
+        way, step = place
+        depth = last = len(way)
+        trail = self._trail
+        if way == self._at:  # the usual leaf: in the same container as the one before it
+            node, in_order = trail[-1], True
         else:
-            node, depth, in_order = self._reach(steps)
-        step = steps[depth]
+            node, depth, in_order = self._reach(way)
+            if depth < last:
+                step = way[depth]
         members = node.members
         is_array = node.is_array
         if is_array != isinstance(step, int):
-            self._misplace(encoded, string, path)
+            self._misplace(value, path, more)
             return None
         child = members.get(step)
         if child is not None:
             in_order = False
-            if isinstance(child, _String) and child.more:
-                if string is not None and depth == last:
+            if isinstance(child, list):
+                if more is not None and depth == last:
                     return child
                 self.waiting -= 1
-        self._credit += (
-            CREDIT_PER_LEAF - 4 + (CREDIT_PER_CHARACTER - 1) * len(encoded) + CREDIT_PER_CHARACTER * len(path)
-        )
+        self._credit += CREDIT_PER_CHARACTER * len(path) - 4  # about what stands around it in the text
         out = self._out
         while True:
-            if in_order and is_array and step != len(members):
+            if is_array and step != len(members):
                 in_order = False
             if in_order:
-                self._close(depth)
+                if self._current is not None or depth + 1 < len(trail):
+                    self._close(depth)
                 if members:
                     out.append(",")
                 if isinstance(step, str):
@@ -309,39 +323,37 @@ class PathWriter:
                 break
             depth += 1
             self._credit -= len(str(step)) + 6
-            following = steps[depth]
+            following = way[depth] if depth < last else place[1]
             is_array = isinstance(following, int)
             node = members[step] = _Container(is_array)
             if in_order:
                 out.append("[" if is_array else "{")
-                self._trail.append(node)
+                trail.append(node)
             members = node.members
             step = following
-        if string is None:
-            members[step] = encoded
+        if more is not None:
+            value = '"' + value if more else f'"{value}"'
+        if in_order:
+            out.append(value)
+            self._at = way
         else:
-            members[step] = string
-            self.waiting += string.more
-        if not in_order:
-            self._stale = True
-            return None
-        self._at = way
-        if string is None:
-            out.append(encoded)
-        elif string.more:
-            out.append('"' + encoded)
-            self._current = string
-            self._steps = steps
+            self._at = self._current = None
+        if more:
+            pieces = members[step] = [value]
+            self.waiting += 1
+            if in_order:
+                self._current = pieces
+                self._place = place
+                self._members = members
         else:
-            out.append(f'"{encoded}"')
+            members[step] = value
         return None
 
-    def _misplace(self, encoded: str, string: _String | None, path: str) -> None:
+    def _misplace(self, value: str, path: str, more: bool | None) -> None:
         """Keep a leaf that has no place for the end of the text."""
-        self._credit += CREDIT_PER_LEAF + CREDIT_PER_CHARACTER * (len(encoded) + len(path))
+        self._credit += CREDIT_PER_CHARACTER * len(path) + len(value)
         # A bare `$` is no key: no reader can take this member for one that the model meant.
-        value = encoded if string is None else f'"{encoded}"'
-        self._unplaced.append(f"${json.dumps(path)}:{value}")
+        self._unplaced.append(f"${json.dumps(path)}:{value}" if more is None else f'${json.dumps(path)}:"{value}"')
 
     def _close(self, depth: int) -> None:
         """Close the open string, and the open containers below the one at the depth."""
@@ -366,14 +378,13 @@ class PathWriter:
                     out.append("[" if child.is_array else "{")
                     stack.append((child, iter(self._in_order(child))))
                     break
-                out.append(f'"{"".join(child.pieces)}"' if isinstance(child, _String) else child)
+                out.append("".join(child) + '"' if isinstance(child, list) else child)
             else:
                 stack.pop()
                 if stack:
                     out.append("]" if node.is_array else "}")
         self._out = out
         self._restart = True
-        self._stale = False
         self._trail = [self._root]
         self._at = ()
         self._current = None

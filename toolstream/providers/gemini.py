@@ -26,7 +26,7 @@ from ._paths import PathReader, PathWriter
 if TYPE_CHECKING:
     from ..assembler import Assembler, Meaning
     from ..completion import ToolCall
-    from ..types import JsonPath
+    from ._paths import Place
 
 __all__ = ["Gemini"]
 
@@ -239,8 +239,8 @@ class Gemini:
         if candidate.writer is not None:
             if isinstance(args, dict):
                 for key, value in self._assembler.exact(args).items():
-                    candidate.writer.set((str(key),), _dump(value))
-                self._take(call, candidate.writer)
+                    candidate.writer.set(((), str(key)), _dump(value))
+                candidate.writer.pass_on(self._assembler, call)
             else:
                 candidate.writer = None
                 self._assembler.whole(call, args)
@@ -270,34 +270,27 @@ class Gemini:
                     paths.read(path if isinstance(path, str) else "")
                 string = one.get("stringValue")
                 if isinstance(string, str):
-                    writer.append(paths.steps, string, one.get("willContinue") is True, paths.path)
+                    writer.append(paths.place, string, one.get("willContinue") is True, paths.path)
                 else:
-                    self._value(writer, one, paths.steps, paths.path)
-        self._take(call, writer)
+                    self._value(writer, one, paths.place, paths.path)
+        writer.pass_on(self._assembler, call)
 
-    def _value(self, writer: PathWriter, fields: dict[str, Any], steps: JsonPath | None, path: str) -> None:
+    def _value(self, writer: PathWriter, fields: dict[str, Any], place: Place | None, path: str) -> None:
         """A value that is no string."""
         if fields.get("numberValue") is not None:
-            writer.set(steps, _number(self._assembler.exact(fields)["numberValue"]), path)
+            writer.set(place, _number(self._assembler.exact(fields)["numberValue"]), path)
         elif isinstance(fields.get("boolValue"), bool):
-            writer.set(steps, "true" if fields["boolValue"] else "false", path)
+            writer.set(place, "true" if fields["boolValue"] else "false", path)
         elif "nullValue" in fields:
-            writer.set(steps, "null", path)
+            writer.set(place, "null", path)
         elif not _OF_VALUE.issuperset(fields):  # a kind of value that is not known: without it they are others
             writer.set(None, _dump(fields), path)
-        elif steps:
-            writer.end_string(steps, fields.get("willContinue") is True)
-
-    def _take(self, call: ToolCall, writer: PathWriter) -> None:
-        text, restart = writer.take()
-        if restart:
-            self._assembler.replace(call, text)
-        elif text:
-            self._assembler.append(call, text)
+        elif place is not None:
+            writer.end_string(place, fields.get("willContinue") is True)
 
     def _finish_streamed(self, candidate: _Candidate, call: ToolCall, writer: PathWriter) -> None:
         writer.finish()
-        self._take(call, writer)
+        writer.pass_on(self._assembler, call)
         self._assembler.end(call)
         candidate.call = candidate.writer = None
 

@@ -396,22 +396,16 @@ class OpenAIResponses:
             begun = item.fields.get(_CALLS[item.type][1])
             for name, value in begun.items() if isinstance(begun, dict) else ():
                 if name != path[0] and isinstance(value, str):
-                    writer.append((name,), value)
+                    writer.append(((), name), value)
+        place = (path[:-1], path[-1])
         key = (str(path[0]), path[-1] if isinstance(path[-1], int) else 0)
         if isinstance(piece, str):
             item.pieces[key] = []  # only to know that it has begun
-            writer.append(path, piece, more=True)
+            writer.append(place, piece, more=True)
         elif isinstance(whole, str):
-            writer.append(path, "" if key in item.pieces else whole)
+            writer.append(place, "" if key in item.pieces else whole)
             item.pieces[key] = []
-        self._take(item.call, writer)
-
-    def _take(self, call: ToolCall, writer: PathWriter) -> None:
-        text, restart = writer.take()
-        if restart:
-            self._assembler.replace(call, text)
-        elif text:
-            self._assembler.append(call, text)
+        writer.pass_on(self._assembler, item.call)
 
     # ------------------------------------------------------------ text
 
@@ -485,7 +479,7 @@ class OpenAIResponses:
             if item.call is not None and not item.closed:
                 if kind == "completed" and item.writer is not None:
                     item.writer.finish()
-                    self._take(item.call, item.writer)
+                    item.writer.pass_on(self._assembler, item.call)
                 self._take_announced(item, item.call, item.fields)
         self._settled = len(self._items)
         self._assembler.usage(response.get("usage"))
