@@ -82,6 +82,35 @@ thread.join()
     assert (done.returncode, done.stdout) == (0, f"{99 * 6 + 2}\n"), done.stderr
 
 
+@pytest.mark.parametrize("empty", ["clear", "pop"])
+def test_copies_that_are_changed_while_they_are_made(empty):
+    """The collector can run code of anybody here too, and that can find them: then they are not right, and safe."""
+    value = {f"name {n}": [n, {"inner": []}, {}, [], {"a": [1.5]}] for n in range(50)}
+    own = {id(one) for one in parts_of(value)}
+    changed, dice = [], random.Random(7)
+
+    def intrude(phase, _):
+        for one in gc.get_objects() if phase == "stop" else ():
+            of_a_copy = type(one) is list and len(one) > 1 and id(one) not in own and one[1:3] == [{"inner": []}, {}]
+            if of_a_copy or (type(one) is dict and "name 1" in one and one is not value and dice.random() < 0.1):
+                getattr(one, empty)(*([next(iter(one))] if type(one) is dict and empty == "pop" else []))
+                changed.append(one)
+
+    before = gc.get_threshold()
+    gc.freeze()  # what there is already need not be looked through
+    gc.callbacks.append(intrude)
+    gc.set_threshold(1)
+    try:
+        for _ in range(3):
+            _engine_c.write_object(value, None)
+    finally:
+        gc.set_threshold(*before)
+        gc.callbacks.remove(intrude)
+        gc.unfreeze()
+    assert changed or sys.version_info >= (3, 12)
+    assert _engine_c.write_object(value, None)[1] == value
+
+
 def test_an_exception_in_the_middle_of_a_piece(monkeypatch):
     """Such as a KeyboardInterrupt, which comes out wherever Python code runs."""
 

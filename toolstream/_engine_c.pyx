@@ -2387,11 +2387,12 @@ cdef object _write(Writer* out, object value, Py_ssize_t levels):
 
 
 cdef object _write_members(Writer* out, object copy, Py_ssize_t levels):
-    """Write an object. `copy` is one that nobody else has; it gets copies of the containers in it."""
+    """Write an object. `copy` is one that nobody else has, unless the collector runs code that looks for it; it gets
+    copies of the containers in it."""
     cdef Py_ssize_t position = 0
     cdef PyObject* key
     cdef PyObject* member
-    cdef object own
+    cdef object name, own
     cdef bint is_first = True
     while PyDict_Next(<PyObject*>copy, &position, &key, &member):
         if type(<object>key) is not str:  # first of all: a comparison of its own must not run where a copy is put in
@@ -2402,31 +2403,33 @@ cdef object _write_members(Writer* out, object copy, Py_ssize_t levels):
         if not is_first:
             _write_bytes(out, ",", 1)
         is_first = False
-        if not _write_text(out, <object>key):
+        name = <object>key
+        if not _write_text(out, name):
             return NOTHING
         _write_bytes(out, ":", 1)
         own = _write(out, <object>member, levels)
         if own is NOTHING:
             return NOTHING
         if <PyObject*>own != member:
-            PyDict_SetItem(<PyObject*>copy, key, <PyObject*>own)
+            PyDict_SetItem(<PyObject*>copy, <PyObject*>name, <PyObject*>own)
     _write_bytes(out, "}", 1)
     return copy
 
 
 cdef object _write_elements(Writer* out, object copy, Py_ssize_t levels):
     """The same for a list."""
-    cdef Py_ssize_t i
+    cdef Py_ssize_t i = 0
     cdef object own
     _write_bytes(out, "[", 1)
-    for i in range(PyList_GET_SIZE(<PyObject*>copy)):
+    while i < PyList_GET_SIZE(<PyObject*>copy):
         if i:
             _write_bytes(out, ",", 1)
         own = _write(out, <object>PyList_GET_ITEM(<PyObject*>copy, i), levels)
-        if own is NOTHING:
+        if own is NOTHING or i >= PyList_GET_SIZE(<PyObject*>copy):
             return NOTHING
         Py_INCREF(<PyObject*>own)
         ts_list_put(<PyObject*>copy, i, <PyObject*>own)
+        i += 1
     _write_bytes(out, "]", 1)
     return copy
 
