@@ -136,6 +136,14 @@ def _changes(pieces: list[str]) -> list[tuple]:
     return [("set", (), {}), ("set", ("text",), ""), *(("append", ("text",), piece) for piece in pieces)]
 
 
+def _object_text(pieces: list[str]) -> str:
+    return '{"a": ' + "".join(pieces) + "}"
+
+
+def _object(pieces: list[str]) -> dict[str, Any]:
+    return json.loads(_object_text(pieces))
+
+
 def _arguments(ts: ModuleType, pieces: Iterable[str]) -> Any:
     stream = ts.ToolCallArgumentsStream()
     append = stream.append
@@ -238,6 +246,8 @@ OPERATIONS: dict[str, Operation] = {
     "live": Operation(_live),
     "tracker": Operation(_tracker),
     "scan_bytes": Operation(lambda ts, bulk: ts.scan_bytes(*bulk), _bulk),
+    "read_object": Operation(lambda ts, text: ts._engine.read_object(text, None), _object_text),
+    "write_object": Operation(lambda ts, value: ts._engine.write_object(value, None), _object),
     "apply_changes": Operation(lambda ts, changes: ts.apply_changes(ts.MISSING, changes), _changes),
     "arguments": Operation(_arguments),
     "accumulator": Operation(_accumulator, lambda pieces: [{"index": 0, "function": {"arguments": p}} for p in pieces]),

@@ -64,6 +64,8 @@ CASES = [
     *(("live", shape, 1) for shape in ("string", "records", "word")),
     *(("tracker", "records", size) for size in (0, 4)),
     ("scan_bytes", "records", 64),
+    *(("read_object", shape, 0) for shape in ("string", "records", "wide")),
+    *(("write_object", shape, 0) for shape in ("string", "records", "wide")),
     ("apply_changes", "string", 16),
     *(("arguments", shape, 64) for shape in ("string", "records")),
     ("accumulator", "string", 64),
