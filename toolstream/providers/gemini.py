@@ -392,8 +392,7 @@ def _field(fields: dict[str, Any], name: str, python_name: str) -> Any:
     return fields.get(python_name) if value is None else value
 
 
-def _dump(value: object) -> str:
-    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+_dump: Final = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
 
 
 def _number(value: object) -> str:
@@ -404,6 +403,6 @@ def _number(value: object) -> str:
         return "NaN"  # no number: refused like one that JSON has no text for
     if isinstance(value, int) and not isinstance(value, bool):
         return str(value)
-    if math.isfinite(number) and number == int(number) and abs(number) < 2**53:
+    if number.is_integer() and abs(number) < 2**53:
         return str(int(number))
-    return _dump(number)
+    return repr(number) if math.isfinite(number) else _dump(number)
