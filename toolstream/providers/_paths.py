@@ -197,7 +197,7 @@ class PathWriter:
         self._trail = [root]  # the containers that are open in the text
         self._at: JsonPath | None = ()  # the way to the innermost one; `None`: the tree has leaves that the text lacks
         self._current: list[str] | None = None  # the string that is open in the text, unless that lacks something
-        self._place: Place | None = None  # its place, the very object that came
+        self._place: Place = ((), 0)  # its place, the very object that came
         self._members = root.members  # where it is
         self._out = ["{"]
         self._restart = False  # `_out` starts the text anew
@@ -221,22 +221,18 @@ class PathWriter:
         pieces = self._current
         if pieces is None or place is not self._place:
             pieces = self._put(place, encoded, path, more)
-        if pieces is None or place is None:
-            return
-        if not more:
-            encoded += '"'
-        pieces.append(encoded)
-        goes_on = pieces is self._current
-        if goes_on:
+            if pieces is None:
+                return
+        if more:
+            pieces.append(encoded)
             self._out.append(encoded)
-        elif piece:
-            self._at = self._current = None
-        if not more:
-            self.waiting -= 1
-            members = self._members if goes_on else self._reach(place[0])[0].members
-            members[place[1]] = "".join(pieces)
-            if goes_on:
-                self._current = None
+            return
+        encoded += '"'
+        pieces.append(encoded)
+        self._out.append(encoded)
+        self._members[self._place[1]] = "".join(pieces)
+        self._current = None
+        self.waiting -= 1
 
     def end_string(self, place: Place, more: bool = False) -> None:
         """A leaf without a value: nothing, or the end of the string that is there."""
@@ -282,7 +278,7 @@ class PathWriter:
         """Put a leaf into the tree, and into the text if the text can go on with it.
 
         `value`: JSON text, or where `more` is not `None` the characters of a string, which will go on or not. A string
-        does not begin where one is to go on: that one is returned then, as it was."""
+        does not begin where one is to go on. Where that one is open in the text it is returned, as it was."""
         if place is None:
             self._misplace(value, path, more)
             return None
@@ -304,9 +300,18 @@ class PathWriter:
         if child is not None:
             in_order = False
             if isinstance(child, list):
-                if more is not None and depth == last:
+                if more is None or depth < last:
+                    self.waiting -= 1  # there is no place for it any more
+                elif child is self._current:
                     return child
-                self.waiting -= 1
+                else:
+                    if value:
+                        self._at = self._current = None
+                    child.append(value)
+                    if not more:
+                        members[step] = "".join(child) + '"'
+                        self.waiting -= 1
+                    return None
         self._credit += CREDIT_PER_CHARACTER * len(path) - 4  # about what stands around it in the text
         out = self._out
         while True:
