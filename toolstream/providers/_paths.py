@@ -47,7 +47,8 @@ _SEGMENT: Final = re.compile(
     )""",
     re.VERBOSE | re.DOTALL,
 )
-_is_index = re.compile(_INDEX).fullmatch
+_end_of_index = re.compile(_INDEX + r"\]").fullmatch
+_ENDS_OF_INDEX: Final = {f"{index}]": index for index in range(100)}  # the usual ones: found faster than read
 _QUOTED: Final = re.compile(r"\\(.)|\"", re.DOTALL)
 
 
@@ -130,11 +131,12 @@ class PathReader:
 
 def _last_step(path: str) -> tuple[str, str | int | None]:
     """A path without its last step, and that step if it is one that says by itself what it is, else `None`."""
-    if path[-1:] == "]":
-        head, _, index = path[:-1].rpartition("[")
-        return head, int(index) if _is_index(index) else None
     head, _, name = path.rpartition(".")
-    return head, name if name.isidentifier() else None
+    if name.isidentifier():
+        return head, name
+    head, _, end = path.rpartition("[")
+    index = _ENDS_OF_INDEX.get(end)
+    return head, int(end[:-1]) if index is None and _end_of_index(end) else index
 
 
 def encode_string(text: str) -> str:
@@ -323,7 +325,7 @@ class PathWriter:
                 if members:
                     out.append(",")
                 if isinstance(step, str):
-                    out.append(f'"{encode_string(step)}":')
+                    out.append(f'"{step if step.isidentifier() else encode_string(step)}":')  # mostly nothing to escape
             if depth == last:
                 break
             depth += 1
