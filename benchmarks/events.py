@@ -68,25 +68,40 @@ def _frame(kind: str, payload: dict[str, Any]) -> bytes:
 ARGUMENTS = ['{"text":"', *[FRAGMENT] * FRAGMENTS, '","path":"a.py"}']
 
 
-def openai_chat() -> list[bytes]:
-    def chunk(delta: dict[str, Any], finish: str | None = None) -> dict[str, Any]:
-        choice = {"index": 0, "delta": delta, "logprobs": None, "finish_reason": finish}
-        return {
+def _chunks(deltas: list[dict[str, Any]]) -> list[bytes]:
+    """A stream of Chat Completions with those deltas."""
+    events = []
+    for number, delta in enumerate([{"role": "assistant", "content": None}, *deltas, {}]):
+        finish = "tool_calls" if number > len(deltas) else None
+        event = {
             "id": "chatcmpl-CnwXbmTnZkSKGjnRFpRmtVQvWx2Ks",
             "object": "chat.completion.chunk",
             "created": 1764000000,
             "model": "gpt-5-2025-08-07",
             "service_tier": "default",
             "system_fingerprint": None,
-            "choices": [choice],
+            "choices": [{"index": 0, "delta": delta, "logprobs": None, "finish_reason": finish}],
             "obfuscation": "aB3dE5gH7",
         }
+        events.append(event)
+    return [*_sse(events), b"data: [DONE]\n\n"]
 
-    function = {"name": "write", "arguments": ""}
-    head = {"index": 0, "id": "call_5tGfLDkC7nYjTiwQoLMqBz2E", "type": "function", "function": function}
-    events = [chunk({"role": "assistant", "content": None}), chunk({"tool_calls": [head]})]
-    events += [chunk({"tool_calls": [{"index": 0, "function": {"arguments": a}}]}) for a in ARGUMENTS]
-    return [*_sse([*events, chunk({}, "tool_calls")]), b"data: [DONE]\n\n"]
+
+def _entry(index: int, arguments: str) -> dict[str, Any]:
+    """The beginning of a call in Chat Completions."""
+    function = {"name": "write", "arguments": arguments}
+    return {"index": index, "id": f"call_5tGfLDkC7nYjTiwQoLMqBz{index:02}", "type": "function", "function": function}
+
+
+def openai_chat() -> list[bytes]:
+    deltas = [{"tool_calls": [_entry(0, "")]}]
+    return _chunks([*deltas, *({"tool_calls": [{"index": 0, "function": {"arguments": a}}]} for a in ARGUMENTS)])
+
+
+def openai_chat_whole(together: int = 1) -> list[bytes]:
+    """Calls come whole, as many servers send them: 40 of them, so many in a chunk."""
+    entries = [_entry(n, json.dumps({"text": "word " * 40, "path": f"a{n}.py"})) for n in range(40)]
+    return _chunks([{"tool_calls": entries[at : at + together]} for at in range(0, 40, together)])
 
 
 def mistral() -> list[bytes]:
@@ -124,24 +139,27 @@ def openai_responses() -> list[bytes]:
     return _sse([{**event, "sequence_number": number} for number, event in enumerate(events)], "type")
 
 
-def anthropic() -> list[bytes]:
+def anthropic(inputs: list[list[str]] | None = None) -> list[bytes]:
+    """One call, or one for each list of fragments."""
     message = {"id": "msg_01", "type": "message", "role": "assistant", "model": "claude", "content": []}
     usage = {"input_tokens": 20, "output_tokens": 1}
-    block = {"type": "tool_use", "id": "toolu_01T1x1fJ34qAmk2tNTrN7Up6", "name": "write", "input": {}}
-    events: list[dict[str, Any]] = [
-        {"type": "message_start", "message": {**message, "stop_reason": None, "stop_sequence": None, "usage": usage}},
-        {"type": "content_block_start", "index": 0, "content_block": block},
-    ]
-    for a in ARGUMENTS:
-        delta = {"type": "input_json_delta", "partial_json": a}
-        events.append({"type": "content_block_delta", "index": 0, "delta": delta})
+    begun = {**message, "stop_reason": None, "stop_sequence": None, "usage": usage}
+    events: list[dict[str, Any]] = [{"type": "message_start", "message": begun}]
+    for index, fragments in enumerate(inputs or [ARGUMENTS]):
+        block = {"type": "tool_use", "id": f"toolu_01T1x1fJ34qAmk2tNTrN7U{index:02}", "name": "write", "input": {}}
+        events.append({"type": "content_block_start", "index": index, "content_block": block})
+        for a in fragments:
+            delta = {"type": "input_json_delta", "partial_json": a}
+            events.append({"type": "content_block_delta", "index": index, "delta": delta})
+        events.append({"type": "content_block_stop", "index": index})
     stop = {"stop_reason": "tool_use", "stop_sequence": None}
-    events += [
-        {"type": "content_block_stop", "index": 0},
-        {"type": "message_delta", "delta": stop, "usage": {"output_tokens": 30}},
-        {"type": "message_stop"},
-    ]
-    return _sse(events, "type")
+    events.append({"type": "message_delta", "delta": stop, "usage": {"output_tokens": 30}})
+    return _sse([*events, {"type": "message_stop"}], "type")
+
+
+def anthropic_short() -> list[bytes]:
+    """Calls of four fragments: 20 of them."""
+    return anthropic([['{"text":"', "word " * 10, "word " * 10, '","path":"a.py"}']] * 20)
 
 
 def _candidate(part: dict[str, Any], **more: Any) -> dict[str, Any]:
@@ -254,8 +272,11 @@ def ollama() -> list[bytes]:
 
 STREAMS: dict[str, tuple[str, Callable[[], list[bytes]]]] = {
     "openai-chat": ("openai-chat", openai_chat),
+    "openai-chat (whole calls)": ("openai-chat", openai_chat_whole),
+    "openai-chat (4 in a chunk)": ("openai-chat", lambda: openai_chat_whole(together=4)),
     "openai-responses": ("openai-responses", openai_responses),
     "anthropic": ("anthropic", anthropic),
+    "anthropic (short calls)": ("anthropic", anthropic_short),
     "anthropic (InvokeModel)": ("anthropic", bedrock_invoke),
     "gemini (paths)": ("gemini", gemini),
     "gemini (whole calls)": ("gemini", gemini_whole),

@@ -81,10 +81,9 @@ def _as_it_is(part: Any) -> Any:
 class _Home:
     """The state of one choice."""
 
-    __slots__ = ("cut", "finished", "ids", "lane", "legacy", "length")
+    __slots__ = ("cut", "finished", "ids", "legacy", "length")
 
     def __init__(self) -> None:
-        self.lane: AssemblerIdentity | None = None  # where identity is inferred
         self.legacy: AssemblerIdentity | None = None  # of `function_call`, which has neither index nor id
         self.ids: set[str | None] = set()  # of the calls that have started
         self.finished = False  # a finish word has come
@@ -141,6 +140,7 @@ class Assembler:
         "_host_id",
         "_id_stem",
         "_keys",
+        "_lanes",
         "_limits",
         "_max_depth",
         "_most_defects",
@@ -211,6 +211,8 @@ class Assembler:
         self.events: list[Event] = []
         """Those since the last `take`."""
         self._homes: dict[int, _Home] = {}
+        self._lanes: dict[int, AssemblerIdentity] = {}
+        """Choice -> the calls whose identity is inferred."""
         self.slots: dict[int, dict[int, ToolCall]] = {}
         """Choice -> index -> the call that it means: an entry without id and name is for it (rule 2)."""
         self._keys: dict[Hashable, ToolCall] = {}
@@ -247,11 +249,13 @@ class Assembler:
                 self.append(call, arguments)
                 return call
         elif type(arguments) is str and arguments[-1:] == "}" and kind == "function" and type(index) is int:
-            lane = self._lane(choice)
+            lane = self._lanes.get(choice) or self._lane(choice)
             if not (index in lane.slots or index in lane.waiting or (type(id) is str and id in lane.by_id)):
                 whole = self.whole_call(arguments, id, name, index, choice)
-                if whole is not None:
-                    lane.came_whole(whole, index, whole._sent_id)
+                if whole is not None:  # as `lane.opened` would have it, but that its value has ended
+                    lane.slots[index] = lane.last = whole
+                    if type(id) is str:
+                        lane.by_id[id] = whole
                     return whole
         return self._delta(choice, index, id, name, arguments, kind, bare)
 
@@ -572,7 +576,7 @@ class Assembler:
         """More comes for a call that came whole: from now on it is like any other."""
         id, extras, text, known = call.id, call.extras, call._text, call._object
         home = self._homes[call.choice]
-        lane = home.lane if known is None else None
+        lane = self._lanes.get(call.choice) if known is None else None
         call.__class__ = ToolCall  # type: ignore[assignment]
         start = (call.position, call.choice, call.index, call.kind, False, call._sent_id, call.name, home, lane)
         ToolCall.__init__(call, *start)
@@ -655,10 +659,9 @@ class Assembler:
         return home
 
     def _lane(self, choice: int) -> AssemblerIdentity:
-        home = self._homes.get(choice) or self._home(choice)
-        lane = home.lane
+        lane = self._lanes.get(choice)
         if lane is None:
-            lane = home.lane = AssemblerIdentity()
+            lane = self._lanes[choice] = AssemblerIdentity()
             self.slots[choice] = lane.slots
         return lane
 
@@ -1310,10 +1313,9 @@ class Assembler:
             return []
         self._closed = True
         completion = self.completion
-        for home in self._homes.values():
-            if home.lane is not None:
-                for _ in home.lane.waiting:
-                    self.defect("orphan_delta")
+        for lane in self._lanes.values():
+            for _ in lane.waiting:
+                self.defect("orphan_delta")
         if not completion._ended and not completion._failed:
             self.defect("stream_ended_early")
         for call in completion.calls:  # grows while a call is settled that another one follows
@@ -1343,8 +1345,8 @@ class Assembler:
 
     def _report_numbers(self) -> None:
         first: dict[int, ToolCall] = {}  # of each choice, once one is asked for
-        for choice, home in self._homes.items():
-            slots = home.lane.slots if home.lane is not None else None
+        for choice in self._homes:
+            slots = self.slots.get(choice)
             if slots and not (len(slots) == 1 and 0 in slots):
                 lowest, sparse = min(slots), max(slots) - min(slots) + 1 != len(slots)
                 if (lowest != 0 or sparse) and not first:

@@ -266,14 +266,15 @@ class AssemblerIdentity:
     """Finds the call of each delta: rules 1 to 3 of docs/rules.md, for the calls of one choice. A call is *open* until
     its value is finished; `close` and `reopen` say so."""
 
-    __slots__ = ("_last", "_listed", "_open", "by_id", "header", "slots", "waiting")
+    __slots__ = ("_listed", "_open", "by_id", "header", "last", "slots", "waiting")
 
     def __init__(self) -> None:
         self.slots: dict[int, Any] = {}
         """index -> the call that it means now."""
         self.by_id: dict[str, Any] = {}
         """id -> the call that was sent with it."""
-        self._last: Any = None  # opened last
+        self.last: Any = None
+        """The call that was opened last."""
         self._open: dict[Any, None] = {}
         self._listed: list[Any] = []  # the calls that bare entries of this delta belong to, by position
         self.waiting: dict[int, list[Any]] = {}
@@ -297,13 +298,7 @@ class AssemblerIdentity:
         if index is not None:
             self.slots[index] = call
         self._open[call] = None
-        self._last = call
-        if id is not None:
-            self.by_id[id] = call
-
-    def came_whole(self, call: Any, index: int, id: str | None) -> None:
-        """A new call with the end of its value."""
-        self.slots[index] = self._last = call
+        self.last = call
         if id is not None:
             self.by_id[id] = call
 
@@ -364,7 +359,7 @@ class AssemblerIdentity:
         return "orphan", None, None
 
     def _without_index(self, id: str | None, known: Any, name: str | None, bare: int | None) -> Route:
-        last = self._last
+        last = self.last
         if known is not None:
             return "call", known, None
         if id is not None:

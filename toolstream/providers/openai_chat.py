@@ -249,11 +249,12 @@ class OpenAIChat:
 
     def _calls(self, choice: int, entries: list[Any]) -> None:
         """Several entries of one delta."""
-        entries = [entry for entry in map(_fields, entries) if isinstance(entry, dict)]
-        count = sum(map(_is_bare, entries))
-        if count > 1:
-            self.assembler.bare_entries(choice, count)
-        number = 0
+        count = number = 0  # of bare entries, and those so far
+        if not all(type(entry) is dict and type(entry.get("index")) is int for entry in entries):
+            entries = [entry for entry in map(_fields, entries) if isinstance(entry, dict)]
+            count = sum(map(_is_bare, entries))
+            if count > 1:
+                self.assembler.bare_entries(choice, count)
         seen: set[int] = set()
         for entry in entries:
             bare = None
