@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from protocol_helpers import check_events
 
-from toolstream import Limits, ToolCallStream
+from toolstream import LimitExceededError, Limits, ToolCallStream
 from toolstream._values import dump, extends, same_value
 from toolstream._verdict import _suspicious, suspicions
 from toolstream.assembler import Assembler
@@ -299,38 +299,62 @@ def test_objects_that_come_whole_are_what_their_text_says(parts, known):
     assert run() == careful
 
 
-whole_texts = ['{"a":1}', '{"a":1}', '{"b":[]}', "{}", '{"a":"\\b"}', '{"a":1,"a":2}', "{'a':1}", '{"a":', "1}", ""]
-entries = st.builds(
+whole_texts = ['{"a":1}', '{"a":1}', '{"b":[]}', "{}", '{"a":"\\bin"}', '{"a":1,"a":2}', "{'a':1}", '{"a":', "1}", ""]
+odd_texts = ['{"a":1}{"b":2}', '{"a":"\ud83d', '\ude00"}', '{"a":{"b":[]}}', '{"a":1e400}', "null", "}"]
+any_texts = [*whole_texts, *whole_texts, *odd_texts]
+whole_entries = st.builds(
     lambda index, id, name, arguments: {**index, "id": id, "type": "function", "function": {"name": name, **arguments}},
-    st.sampled_from([{"index": 0}, {"index": 0}, {"index": 1}, {"index": 2}, {"index": None}, {"index": "1"}, {}]),
-    st.sampled_from(["a", "b", "c", "", "null", None, 7]),
-    st.sampled_from(["f", "f", "g", "", "null", None]),
-    st.sampled_from([*({"arguments": text} for text in whole_texts), {}, {"arguments": None}, {"arguments": {"a": 1}}]),
+    st.sampled_from([*[{"index": n} for n in (0, 0, 0, 1, 1, 2, None, "1", 1.0, True, [1])], {}]),
+    st.sampled_from(["a", "b", "c", "", "null", None, 7, ["a"]]),
+    st.sampled_from(["f", "f", "g", "", "null", None, ["f"]]),
+    st.sampled_from(
+        [
+            *({"arguments": text} for text in any_texts),
+            {},
+            {"arguments": None},
+            {"arguments": {"a": 1}},
+        ]
+    ),
 )
+continued = st.builds(entry, st.sampled_from([0, 0, 1]), arguments=st.sampled_from(any_texts))
+LIMITS = [Limits(max_depth=1), Limits(max_calls=2), Limits(max_argument_bytes=30)]
+entries = st.one_of(whole_entries, whole_entries, continued)
 
 
-@settings(max_examples=500, deadline=None)
+@settings(max_examples=1000, deadline=None)
 @given(
-    deltas=st.lists(st.lists(entries, min_size=1, max_size=2), min_size=1, max_size=6),
-    finished=st.sampled_from([None, "tool_calls", "length"]),
-    early=st.booleans(),
-    options=st.sampled_from([{}, {}, {"strict": True}, {"limits": Limits(max_depth=1)}]),
+    deltas=st.lists(
+        st.tuples(
+            st.lists(entries, min_size=1, max_size=2),
+            st.sampled_from([0, 0, 0, 1]),
+            st.sampled_from([None] * 6 + ["tool_calls", "length"]),
+            st.sampled_from([{}, {}, {"content": "x\ud83d"}]),
+        ),
+        min_size=1,
+        max_size=6,
+    ),
+    finished=st.sampled_from([None, "tool_calls"]),
+    options=st.sampled_from(
+        [{}, {}, {}, {"strict": True}, {"changes": True}, *({"limits": limits} for limits in LIMITS)]
+    ),
 )
-def test_calls_that_come_whole_are_what_their_steps_make_of_them(deltas, finished, early, options):
+def test_calls_that_come_whole_are_what_their_steps_make_of_them(deltas, finished, options):
     """The short way for them in Chat Completions is the same to whoever looks."""
-    chunks = [delta(*some) for some in deltas]
+    chunks = [delta(*some, choice=choice, finish=word, **fields) for some, choice, word, fields in deltas]
     if finished:
-        chunks.insert(len(chunks) - early, finish(finished))
+        chunks.append(finish(finished))
 
     def run():
         stream = ToolCallStream("openai-chat", new_id=iter(f"made_{n}" for n in range(99)).__next__, **options)
         seen = []
         for chunk in chunks:
-            events = stream.feed(chunk)
-            seen.append([event.to_dict() for event in events])
+            try:
+                seen.append([event.to_dict() for event in stream.feed(chunk)])
+            except LimitExceededError as error:
+                seen.append(str(error))
             seen.append([[call.partial_arguments, call.to_dict()] for call in stream.completion.calls])
         seen.append([event.to_dict() for event in stream.close()])
-        return json.dumps([seen, stream.completion.message()])
+        return json.dumps([seen, stream.completion.message(), stream.completion.message(1)])
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("toolstream.assembler.read_object", lambda text, max_depth: None)
