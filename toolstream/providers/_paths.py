@@ -266,15 +266,15 @@ class PathWriter:
 
     def _reach(self, way: JsonPath) -> tuple[_Container, int, bool]:
         """The last container on the way that is there, its depth, and whether it is open in the text."""
-        node, depth, in_order, trail = self._root, 0, self._at is not None, self._trail
+        node, depth = self._root, 0
         for step in way:
             child = node.members.get(step)
             if not isinstance(child, _Container):
                 break
             node = child
             depth += 1
-            in_order = in_order and depth < len(trail) and trail[depth] is child
-        return node, depth, in_order
+        trail = self._trail
+        return node, depth, self._at is not None and depth < len(trail) and trail[depth] is node
 
     def _put(self, place: Place | None, value: str, path: str, more: bool | None) -> list[str] | None:
         """Put a leaf into the tree, and into the text if the text can go on with it.
