@@ -295,7 +295,7 @@ class PathWriter:
                 step = way[depth]
         members = node.members
         is_array = node.is_array
-        if is_array != isinstance(step, int):
+        if is_array is not isinstance(step, int):
             self._misplace(value, path, more)
             return None
         child = members.get(step)
