@@ -183,7 +183,6 @@ class PathWriter:
         "_at",
         "_credit",
         "_current",
-        "_members",
         "_out",
         "_place",
         "_restart",
@@ -200,7 +199,6 @@ class PathWriter:
         self._at: JsonPath | None = ()  # the way to the innermost one; `None`: the tree has leaves that the text lacks
         self._current: list[str] | None = None  # the string that is open in the text, unless that lacks something
         self._place: Place = ((), 0)  # its place, the very object that came
-        self._members = root.members  # where it is
         self._out = ["{"]
         self._restart = False  # `_out` starts the text anew
         self._credit = -1  # what has been earned, less about the length of the tree's text
@@ -232,7 +230,7 @@ class PathWriter:
         encoded += '"'
         pieces.append(encoded)
         self._out.append(encoded)
-        self._members[self._place[1]] = "".join(pieces)
+        self._trail[-1].members[self._place[1]] = "".join(pieces)
         self._current = None
         self.waiting -= 1
 
@@ -351,7 +349,6 @@ class PathWriter:
             if in_order:
                 self._current = pieces
                 self._place = place
-                self._members = members
         else:
             members[step] = value
         return None
