@@ -104,7 +104,7 @@ class Gemini:
         for fields in candidates if isinstance(candidates, list) else ():
             if not isinstance(fields, dict):
                 continue
-            choice = fields.get("index")
+            choice = fields.get("index", 0)
             try:
                 parts = fields["content"]["parts"]
             except (KeyError, TypeError):
@@ -195,7 +195,7 @@ class Gemini:
         if not name:
             if candidate.call is not None and "thoughtSignature" in part:
                 self._sign(candidate.call, part)
-            self._more(candidate, fields, named=False)
+            self._more(candidate, fields)
             return
         self._settle(candidate)
         is_streamed = "willContinue" in fields or "partialArgs" in fields
@@ -208,12 +208,12 @@ class Gemini:
         if whole is None:
             if fields.get("willContinue") is True:
                 candidate.writer = PathWriter()
-            self._more(candidate, fields, named=True)
+            self._more(candidate, fields, True)
 
     def _sign(self, call: ToolCall, part: dict[str, Any]) -> None:
         self._assembler.extras(call, {"thoughtSignature": _without_bytes(part["thoughtSignature"])})
 
-    def _more(self, candidate: _Candidate, fields: dict[str, Any], *, named: bool) -> None:
+    def _more(self, candidate: _Candidate, fields: dict[str, Any], named: bool = False) -> None:
         """Arguments of the call under way. `named`: in the part that it began with."""
         args, partial = fields.get("args"), fields.get("partialArgs")
         call = candidate.call
