@@ -2519,6 +2519,7 @@ cdef inline int _reserve(Writer* out, Py_ssize_t n) except -1:
     out.room = room
     return 0
 
+
 # What Cython does not know of: the references of frames and mirrors. With them the collector can see that somebody has
 # put a parser, or what holds it, into a container that a snapshot of it gave away.
 

@@ -767,7 +767,7 @@ class Assembler:
             made = f"{self._id_stem}{len(ids)}"
         if made not in ids:
             return made
-        number = len(ids)
+        number = len(ids) + 1
         while f"{made}-{number}" in ids:
             number += 1
         return f"{made}-{number}"
