@@ -250,7 +250,7 @@ class Assembler:
                 return call
         elif type(arguments) is str and arguments[-1:] == "}" and kind == "function" and type(index) is int:
             lane = self._lanes.get(choice) or self._lane(choice)
-            if not (index in lane.slots or index in lane.waiting or (type(id) is str and id in lane.by_id)):
+            if index not in lane.slots and index not in lane.waiting:
                 whole = self.whole_call(arguments, id, name, index, choice)
                 if whole is not None:  # as `lane.opened` would have it, but that its value has ended
                     lane.slots[index] = lane.last = whole
