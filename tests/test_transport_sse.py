@@ -128,7 +128,13 @@ def test_the_payload_of_a_single_event():
     assert decoder.feed(b"\xef\xbb\xbf" + one) == [event("{}")], "where no byte order mark can come any more"
     assert decoder.payload(b"data: {\xff\n\n") == b"{\xff"
     assert decoder.payload(one.replace(b"\n", b"\r\n")) == b"{}"
+    for number in (b"id: 7\n" + one, b"event: x\nid: 7\ndata: {}\n\n", b"id: 7\ndata: {}\n\n"):
+        assert decoder.payload(number) == b"{}"
+        assert decoder.payload(number.replace(b"\n", b"\r\n")) == b"{}"
     for other in (
+        b"id: 7\nevent: error\ndata: {}\n\n",
+        b"id: \xff\ndata: {}\n\n",
+        b"id: 7\nretry: 1\ndata: {}\n\n",
         one[:-1],
         one + one,
         b"event: error\ndata: {}\n\n",
@@ -167,6 +173,8 @@ def test_what_is_inside_the_envelope_is_the_payload():
         b"data: {}\r\r",
         b"data: [DONE]\n\n",
         b"\xef\xbb\xbfdata: {}\n\n",
+        b"id: 1\n" + named,
+        b"id: 1\r\ndata: {}\r\n\r\n",
     )
     assert envelopes_hold(SseDecoder, pieces) == {b"{}", b'{"a":1}'}
 

@@ -33,7 +33,9 @@ class SseEvent(NamedTuple):
     id: str | None
 
 
-_name_line = re.compile(rb"(?:event: (?!error\n)[ -~]*\n)?").fullmatch  # whatever else is in a name may be torn
+_header = re.compile(  # a name and an id; whatever else is in these may be torn
+    rb"(id: [ -~]*\n)?(?:event: (?!error\n)[ -~]*\n)?(id: [ -~]*\n)?"
+).fullmatch
 _cr_alone = re.compile(rb"\r(?!\n)").search
 _envelopes: dict[bytes, Envelope] = {}  # what stands before the data -> envelope; of all streams: most have the same
 _MOST, _LONGEST = 256, 128  # of these, and bytes of such a key
@@ -97,11 +99,15 @@ class SseDecoder(TextFraming):
             if end == b"\n" and payload[:1] == b"{":
                 envelope = _envelopes.get(head)
                 if envelope is None:
-                    if not _name_line(head):
+                    header = _header(head)
+                    if header is None:
                         return None
-                    envelope = _envelope(head + b"data: {", b"\n\n")
-                    if len(head) <= _LONGEST and len(_envelopes) < _MOST:
-                        _envelopes[head] = envelope
+                    if header.lastindex:  # with an id it is another one each time
+                        envelope = NO_ENVELOPE
+                    else:
+                        envelope = _envelope(head + b"data: {", b"\n\n")
+                        if len(head) <= _LONGEST and len(_envelopes) < _MOST:
+                            _envelopes[head] = envelope
                 self._started = True
                 self.envelope = envelope
                 return payload
@@ -114,7 +120,7 @@ class SseDecoder(TextFraming):
             return None
         data = head.replace(b"\r\n", b"\n") + mark + rest[:-4] + b"\n\n"
         payload = None if 13 in data else self.payload(data)
-        if payload is not None:
+        if payload is not None and self.envelope is not NO_ENVELOPE:
             self.envelope = _envelope(self.envelope[1].replace(b"\n", b"\r\n"), b"\r\n\r\n")
         return payload
 
