@@ -131,7 +131,7 @@ class OpenAIChat:
             function = entry["function"]
             number, index, text = choice["index"], entry["index"], function["arguments"]
             if len(entry) > 2 or len(function) > 1:
-                call, id, name = None, entry["id"], function["name"]
+                call, id, name = None, entry.get("id"), function.get("name")
                 if len(function) > 2 or not _CALL_FIELDS.issuperset(entry) or type(number) is not int:
                     return False
             else:
@@ -142,7 +142,7 @@ class OpenAIChat:
             return False
         if type(text) is not str:
             return False
-        if choice.get("finish_reason") or "native_finish_reason" in choice or "error" in choice:
+        if choice.get("finish_reason") or choice.get("native_finish_reason") or "error" in choice:
             return False
         if call is None:
             self.assembler.delta(number, index, id, name, text)
@@ -180,7 +180,7 @@ class OpenAIChat:
                 self._rest(number, delta)
         if choice.get("error"):
             self.assembler.error(choice["error"])
-        if choice.get("finish_reason") or "native_finish_reason" in choice:
+        if choice.get("finish_reason") or choice.get("native_finish_reason"):
             self._finish(number, choice)
 
     def _finish(self, number: int, choice: dict[str, Any]) -> None:
