@@ -751,6 +751,13 @@ def test_commands_are_live_and_have_no_item_id() -> None:
     assert codes(responses(command("delta", 0, delta="x"), COMPLETED)) == [("orphan_delta", None)]
 
 
+def test_a_command_after_the_end_of_the_response_is_one_of_the_commands() -> None:
+    begin = [added(item(1, "shell_call", action=None)), command("done", 0, command="ls"), COMPLETED]
+    late = responses(*begin, command("done", 1, command="pwd"))
+    assert late.calls[0].arguments_text == '{"commands":["ls","pwd"]'
+    assert brief(late) == [("shell_call", None, "incomplete", False)]
+
+
 def test_shell_in_a_container_of_the_server() -> None:
     fields = item(
         1, "shell_call", action={"commands": ["ls"]}, environment={"type": "container_reference", "container_id": "c"}

@@ -258,6 +258,7 @@ class PathWriter:
         if self._at is None:
             self._rewrite()
         self._close(0)
+        self._at = ()
         for leaf in self._unplaced:
             self._out.append(leaf)
         self._out.append("}")
