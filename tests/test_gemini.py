@@ -358,6 +358,9 @@ def test_a_string_that_was_to_go_on() -> None:
     assert brief(streamed(partial({"jsonPath": "$.x"}), waiting, partial({"jsonPath": "$.x"}, more=False))) == [
         ("f", {"x": "ab"}, "complete", True)
     ]
+    replaced = streamed(partial(string("$.x", "ab", True)), partial(number("$.x", 1), more=False), partial({}))
+    assert brief(replaced) == [("f", {"x": 1}, "complete", True)]
+    assert codes(replaced) == [("orphan_delta", None)]  # what came after the end
     for completion in (streamed(waiting), gemini(OPEN, event(waiting), event(called("g", {})), STOP)):
         assert brief(completion)[0] == ("f", None, "incomplete", False)
         assert completion.calls[0].partial_arguments == {"x": "ab"}

@@ -113,6 +113,29 @@ def test_several_choices_alternate():
     assert completion.defects == []
 
 
+@pytest.mark.parametrize(
+    ("choice", "index", "text", "code"),
+    [
+        (True, 1, '{"a":', ("orphan_delta", None)),  # no number: the first choice, which has no call
+        (1.0, 1, '{"a":1}', None),
+        (1, True, '{"a":1}', ("index_type", 0)),
+        (1, 1.0, '{"a":1}', ("index_type", 0)),
+    ],
+)
+def test_equal_numbers_of_another_type_say_so(choice, index, text, code):
+    completion, _ = read([call(1, "a", "f", '{"a":', choice=1), call(index, None, None, "1}", choice=choice)])
+    assert completion.calls[0].arguments_text == text
+    truncated = [("args_truncated", 0)] if text == '{"a":' else []
+    assert codes(completion) == [*truncated, *([code] if code else []), ("stream_ended_early", None)]
+
+
+def test_one_bare_entry_beside_others_is_for_the_last_call():
+    chunks = [delta(entry(0, "a", "f", '{"a":'), entry(1, "b", "g", '{"b":'), entry(arguments="2}")), finish()]
+    completion, _ = read([*chunks[:1], call(0, None, None, "1}"), *chunks[1:]])
+    assert brief(completion) == [("f", {"a": 1}, "complete", True), ("g", {"b": 2}, "complete", True)]
+    assert codes(completion) == []
+
+
 def test_a_legacy_function_call():
     def legacy(**fields):
         return delta(function_call=fields)
