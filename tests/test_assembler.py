@@ -572,8 +572,27 @@ def test_text_after_objects_that_were_put_together(text, arguments, code):
     assert one({"a": 1}, {"b": 2}, text, strict=True)[0].executable is (code == "args_resend")
 
 
-def test_a_list_and_then_an_object_are_both_recovered():
-    assert one([1], {"a": 1})[0].recovered == [[1], {"a": 1}]
+@pytest.mark.parametrize(
+    "values",
+    [
+        ([1], {"a": 1}),
+        (3, {"a": 1}),  # a number that more digits could follow
+        (True, {"a": 1}, {"b": 2}),
+        (3, 4),
+        ({"a": 1}, {"a": 2}),
+    ],
+)
+@pytest.mark.parametrize("text", ["", '{"c":3}', '{"c":3}[4]'])
+def test_values_that_are_no_one_object_are_each_recovered_once(values, text):
+    got, found = one(*values, text)
+    assert (got.status, found) == ("invalid", [("args_conflict", 0)])
+    assert got.recovered == [*values, *([{"c": 3}, [4]] if "[" in text else [{"c": 3}] if text else [])]
+    json.dumps(got.to_dict())
+
+
+def test_objects_and_text_by_turns_are_recovered_in_order():
+    assert one({"a": 1}, '{"b":2}', {"c": 3})[0].recovered == [{"a": 1}, {"b": 2}, {"c": 3}]
+    assert one({"a": 1}, {"b": 2}, {"a": 3}, '{"c":4}')[0].recovered == [{"a": 1, "b": 2}, {"a": 3}, {"c": 4}]
 
 
 # ---------------------------------------------------------------- 6 and 7: finish words, entries

@@ -1033,7 +1033,7 @@ class Assembler:
             self._refuse(call, odd, odd.refused, call.recovered)
             return
         if not isinstance(old, dict):
-            self._refuse(call, odd, "args_conflict", [old, value])
+            self._refuse(call, odd, "args_conflict", [value])
             return
         merged = old if odd.merged is not None else dict(old)
         added = grown = False
@@ -1041,7 +1041,7 @@ class Assembler:
             if key not in old:
                 added = True
             elif not extends(old[key], new):
-                self._refuse(call, odd, "args_conflict", [dict(merged), value])
+                self._refuse(call, odd, "args_conflict", [value])
                 return
             else:
                 grown = grown or not extends(new, old[key])
@@ -1160,8 +1160,12 @@ class Assembler:
         followed = None
         if odd is not None:
             if odd.refused is not None:
-                if odd.tail is not None:
-                    call.recovered = [self._value(call), *call.recovered]
+                later = call.recovered
+                if odd.tail is not None and odd.tail.values is not later:
+                    later = [*later, *odd.tail.values]  # objects had come before them
+                if odd.tail is not None or odd.from_objects:
+                    later = [*self._first_value(call, odd), *later]
+                call.recovered = later
                 return "invalid"
             if odd.too_deep:
                 return "invalid"
@@ -1180,6 +1184,15 @@ class Assembler:
         if verdict.arguments is not None:
             call._live = verdict.arguments
         return verdict.status
+
+    def _first_value(self, call: ToolCall, odd: _Odd) -> list[JsonValue]:
+        """The value that a refused text begins with."""
+        if odd.merged is not None:
+            return [odd.merged]
+        parser = call._parser or self._new_parser()
+        if parser.root_end is None and parser.depth == 0 and not parser.in_string:
+            parser.feed("\n")  # ends a bare number or word
+        return [] if parser.root_end is None else [parser.snapshot()]
 
     # ------------------------------------------------------------ the message
 
