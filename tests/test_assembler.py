@@ -248,6 +248,7 @@ def test_position_counts_the_calls_that_were_open_before_the_delta():
         (1.0, "index_type", 1),
         (True, "index_type", None),
         ("x", "index_type", None),
+        (None, "index_null", None),
         ("", "index_null", None),
         ("null", "index_null", None),
         (MISSING, "index_missing", None),

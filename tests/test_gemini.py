@@ -443,6 +443,9 @@ def test_leaves_out_of_order() -> None:
     replaced = [number("$.a", 1), string("$.a.b", "x"), string("$.c[0]", "y"), number("$.c", 2)]
     completion = streamed(*map(partial, replaced), called())
     assert brief(completion) == [("f", {"a": {"b": "x"}, "c": 2}, "complete", True)]
+    whole = {"s": "xyz", "a": {"x": 1, "y": 3}, "b": 2}
+    pieces = [string("$.s", "x", True), string("$.s", "y", True), string("$.s", "z")]
+    assert brief(streamed(*map(partial, [*pieces, *back[:3]]), called())) == [("f", whole, "complete", True)]
     filled = [number("$.a[1]", 1), number("$.a[0]", 0)]
     assert streamed(*map(partial, filled), called()).calls[0].arguments == {"a": [0, 1]}
 

@@ -226,6 +226,13 @@ def test_words_at_the_index_of_an_open_call_end_nothing():
     assert [step["type"] for step in done.message()] == ["function_call", "model_output", "thought"]
 
 
+def test_what_stands_beside_a_fragment_is_kept():
+    signed = delta(0, "arguments_delta", arguments="{}", signature="c2ln")
+    done = run("gemini-interactions", [FIRST, call(0), signed, stop(0), end()])
+    assert brief(done) == [("lookup", {}, "complete", True)]
+    assert done.calls[0].extras == {"signature": "c2ln"}
+
+
 def test_what_is_unknown_or_of_a_wrong_type_is_ignored():
     unknown = [
         {},

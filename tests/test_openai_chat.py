@@ -268,6 +268,13 @@ def test_a_native_word_for_a_cut_counts_without_a_finish_word(first, siblings):
     assert (completion.calls[0].status, completion.calls[0].executable) == ("incomplete", False)
 
 
+def test_a_native_word_for_a_cut_beside_a_fragment():
+    cut = chunk(choice(delta={"tool_calls": [entry(0, None, None, '"x')]}, native_finish_reason="length"))
+    completion, _ = read([call(0, "a", "f", '{"a":'), cut, finish()])
+    assert completion.finish_reason == "length"
+    assert brief(completion) == [("f", None, "incomplete", False)]
+
+
 def test_a_native_word_for_no_cut_is_no_finish_word():
     completion, _ = read([call(0, "a", "f", "{}"), chunk(choice(finish_reason=None, native_finish_reason="STOP"))])
     assert (completion.finish_reason, completion.raw_finish_reason) == (None, None)
