@@ -132,7 +132,7 @@ class OpenAIChat:
             number, index, text = choice["index"], entry["index"], function["arguments"]
             if len(entry) > 2 or len(function) > 1:
                 call, id, name = None, entry.get("id"), function.get("name")
-                if len(function) > 2 or not _CALL_FIELDS.issuperset(entry) or type(number) is not int:
+                if not _CALL_FIELDS.issuperset(entry) or type(number) is not int:
                     return False
             else:
                 call = self._slots[number][index]
