@@ -358,6 +358,8 @@ def test_a_string_that_was_to_go_on() -> None:
     assert brief(streamed(partial({"jsonPath": "$.x"}), waiting, partial({"jsonPath": "$.x"}, more=False))) == [
         ("f", {"x": "ab"}, "complete", True)
     ]
+    on = {"jsonPath": "$.x", "willContinue": True}  # no text, and not the end
+    assert brief(streamed(waiting, partial(on), end)) == [("f", {"x": "abc"}, "complete", True)]
     replaced = streamed(partial(string("$.x", "ab", True)), partial(number("$.x", 1), more=False), partial({}))
     assert brief(replaced) == [("f", {"x": 1}, "complete", True)]
     assert codes(replaced) == [("orphan_delta", None)]  # what came after the end

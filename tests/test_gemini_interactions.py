@@ -233,6 +233,12 @@ def test_what_stands_beside_a_fragment_is_kept():
     assert done.calls[0].extras == {"signature": "c2ln"}
 
 
+def test_a_fragment_is_one_by_its_type_and_may_be_an_object():
+    words = delta(0, "text", arguments="x")
+    done = run("gemini-interactions", [FIRST, call(0), words, fragment(0, {"q": [1]}), stop(0), end()])
+    assert brief(done) == [("lookup", {"q": [1]}, "complete", True)]
+
+
 def test_what_is_unknown_or_of_a_wrong_type_is_ignored():
     unknown = [
         {},
