@@ -70,6 +70,14 @@ def test_a_known_id_without_a_name_continues_its_call_under_another_index():
     assert codes(completion) == [("args_truncated", 1), ("index_drift", 0)]
 
 
+@pytest.mark.parametrize("index", [None, 5])
+def test_a_known_id_finds_a_call_that_came_whole(index):
+    chunks = [call(0, "a", "f", '{"x":1}'), call(1, "b", "g", '{"y":2}'), call(index, "a", arguments='{"x":1}')]
+    completion = done(*chunks)
+    assert brief(completion) == [("f", {"x": 1}, "complete", True), ("g", {"y": 2}, "complete", True)]
+    assert ("args_resend", 0) in codes(completion, "info", "warning")
+
+
 def test_a_known_id_with_a_name_under_a_new_index_is_another_call():
     completion = done(call(0, "a", "f", "{}"), call(1, "a", "f", '{"x":1}'))
     assert brief(completion) == [("f", {}, "complete", True), ("f", {"x": 1}, "complete", True)]

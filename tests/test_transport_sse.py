@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from transport_helpers import cuttings, decode, decode_to_limit, envelopes_hold, growth
 
-from toolstream.transport import SseDecoder, SseEvent
+from toolstream.transport import SseDecoder, SseEvent, sse
 from toolstream.transport._text import is_torn
 
 
@@ -154,6 +154,19 @@ def test_the_payload_of_a_single_event():
     assert decoder.feed(b"\n") == [event("under way")]
     decoder.feed(b"data: a\r\r")
     assert decoder.payload(one) is None, "a line end could be half of this"
+
+
+def test_few_envelopes_are_kept_for_all_streams(monkeypatch):
+    kept = {}
+    monkeypatch.setattr(sse, "_envelopes", kept)
+    decoder = SseDecoder()
+    for number in range(1000):
+        assert decoder.payload(b"id: %d\nevent: x\ndata: {}\n\n" % number) == b"{}"
+        assert decoder.payload(b"event: %s\ndata: {}\n\n" % (b"x" * (200 + number))) == b"{}"
+    assert kept == {}
+    for number in range(1000):
+        assert decoder.payload(b"event: %d\ndata: {}\n\n" % number) == b"{}"
+    assert len(kept) == sse._MOST
 
 
 def test_what_is_inside_the_envelope_is_the_payload():
