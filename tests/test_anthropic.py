@@ -191,6 +191,15 @@ def test_arguments_in_the_start_may_be_text():
     assert brief(done) == [("lookup", {"q": "tea"}, "complete", True)]
 
 
+@pytest.mark.parametrize(("sent", "word"), [(3, "3"), (["f"], None), ({}, None), ("", None)])
+def test_ids_and_names_of_a_wrong_type(sent, word):
+    named = run("anthropic", [call_start(0, name=sent), fragment(0, "{}"), stop(0), finish()])
+    assert (named.calls[0].name, named.calls[0].status) == (word, "complete" if word else "incomplete")
+    numbered = run("anthropic", [call_start(0, id=sent), fragment(0, "{}"), stop(0), finish()]).calls[0]
+    assert numbered.status == "complete"
+    assert numbered.id == word or (word is None and numbered.id.startswith("call_"))
+
+
 def test_a_message_that_starts_with_content():
     content = [
         {"type": "text", "text": "Resumed."},

@@ -114,6 +114,12 @@ def test_ids_that_change_with_every_fragment_stay_one_call():
     assert (completion.calls[0].id, codes(completion)) == ("first", [("id_changed", 0)])
 
 
+def test_a_value_that_had_ended_before_its_name_came_may_come_again():
+    completion = done(call(0, "a", None, '{"x":1}'), call(0, None, "f"), call(0, arguments='{"x":1}'))
+    assert brief(completion) == [("f", {"x": 1}, "complete", True)]
+    assert [d.code for d in completion.defects] == ["name_late", "args_resend"]
+
+
 def test_another_name_after_a_finished_value_opens_a_call():
     completion = done(call(0, None, "f", '{"x":1}'), call(0, None, "g", ""), call(0, arguments='{"y":2}'))
     assert brief(completion) == [("f", {"x": 1}, "complete", True), ("g", {"y": 2}, "complete", True)]
