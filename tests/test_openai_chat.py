@@ -172,6 +172,12 @@ def test_custom_tools_have_free_text():
     assert brief(completion) == [("run", "x", "incomplete", False)]
 
 
+def test_a_call_that_starts_without_text_has_no_delta():
+    custom = {"index": 0, "id": "a", "type": "custom", "custom": {"name": "f"}}
+    for first in (custom, entry(0, "a", "f"), entry(0, "a", "f", "")):
+        assert [event.type for event in ToolCallStream("openai-chat").feed(delta(first))] == ["tool_call.start"]
+
+
 def test_calls_in_a_flat_form_open_no_call():
     completion, _ = read([delta({"index": 0, "id": "", "name": "f", "arguments": "{}"}), finish("stop")])
     assert completion.calls == []
