@@ -120,6 +120,13 @@ def test_a_value_that_had_ended_before_its_name_came_may_come_again():
     assert [d.code for d in completion.defects] == ["name_late", "args_resend"]
 
 
+def test_what_follows_a_value_is_read_at_once_after_a_late_name_as_well():
+    stream = toolstream.ToolCallStream("openai-chat")
+    for chunk in (call(0, "a", None, '{"x":1}'), call(0, arguments='{"y":2}'), call(0, None, "f", '{"z":3}')):
+        stream.feed(chunk)
+    assert stream.completion.calls[0].recovered == [{"y": 2}, {"z": 3}]
+
+
 def test_another_name_after_a_finished_value_opens_a_call():
     completion = done(call(0, None, "f", '{"x":1}'), call(0, None, "g", ""), call(0, arguments='{"y":2}'))
     assert brief(completion) == [("f", {"x": 1}, "complete", True), ("g", {"y": 2}, "complete", True)]
