@@ -396,6 +396,9 @@ def test_values_without_an_announced_stream() -> None:
     completion = gemini(event(called("f", {"y": 1})), event(partial(number("$.x", 1))), STOP)
     assert brief(completion) == [("f", {"y": 1}, "complete", True)]
     assert codes(completion) == [("orphan_delta", None)]
+    completion = gemini(event(called("f", {"y": 1})), event(partial()), STOP)
+    assert brief(completion) == [("f", {"y": 1}, "complete", True)]
+    assert codes(completion) == []  # nothing was said
     completion = gemini(OPEN, CLOSE, event(partial(number("$.x", 1))), STOP)
     assert brief(completion) == [("f", {}, "complete", True)]
     assert codes(completion) == [("orphan_delta", None)]
@@ -525,7 +528,7 @@ def test_paths(path: str, steps: tuple[Any, ...]) -> None:
     assert parse_path(path) == steps
 
 
-SEGMENTS = (".a", ".bc", "[0]", "[12]", "['a.b']", '["x[3]"]', " .a", ".a ", "[ 1 ]", ".a-b", "[01]", "..", "[", "'")
+SEGMENTS = (".a", ".bc", "[0]", "[345]", "['a.b']", '["x[3]"]', " .a", ".a ", "[ 1 ]", ".a-b", "[01]", "..", "[", "'")
 
 
 @given(st.lists(st.tuples(st.integers(0, 4), st.lists(st.sampled_from(SEGMENTS), max_size=3)), max_size=12))
