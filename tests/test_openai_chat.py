@@ -129,6 +129,14 @@ def test_equal_numbers_of_another_type_say_so(choice, index, text, code):
     assert codes(completion) == [*truncated, *([code] if code else []), ("stream_ended_early", None)]
 
 
+@pytest.mark.parametrize("index", ["0", 0.0, 0])
+def test_an_index_that_comes_twice_in_one_list(index):
+    again = {"index": index, "function": {"arguments": "1}"}}
+    completion, _ = read([delta(entry(0, "a", "f", '{"a":'), again, {"index": [], "id": "a"}), finish()])
+    assert brief(completion) == [("f", {"a": 1}, "complete", True)]
+    assert ("index_repeated_in_delta", 0) in codes(completion, "info", "warning", "error")
+
+
 def test_one_bare_entry_beside_others_is_for_the_last_call():
     chunks = [delta(entry(0, "a", "f", '{"a":'), entry(1, "b", "g", '{"b":'), entry(arguments="2}")), finish()]
     completion, _ = read([*chunks[:1], call(0, None, None, "1}"), *chunks[1:]])
