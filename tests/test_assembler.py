@@ -918,6 +918,17 @@ def test_nesting_beyond_the_limit():
     assert one('{"a":1}', '{"b":' + "[" * 600)[0].status == "invalid"
 
 
+def test_nesting_beyond_the_limit_is_found_once():
+    """What follows is kept unread, also after half a character that the other half came for."""
+    pieces = ['{"a":[', "x\ud83d", "\ude00", "y", "z"]
+    completion = done(
+        call(0, "a", "f", ""), *(call(0, None, None, piece) for piece in pieces), limits=Limits(max_depth=1)
+    )
+    assert [defect.code for defect in completion.defects] == ["depth_exceeded"]
+    assert completion.defect_count == 1
+    assert completion.calls[0].arguments_text == '{"a":[x\U0001f600yz'
+
+
 @pytest.mark.parametrize("name", ["f", None])
 def test_deltas_beyond_the_depth_limit_have_changes_where_they_are_asked_for(name):
     chunks = [call(0, "a", name, '{"x":{'), call(0, arguments='"y":1}}'), call(0, None, "f"), finish()]
