@@ -25,7 +25,6 @@ from __future__ import annotations
 
 import os
 import re
-import sys
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from typing import Any, Final, Literal, TypeAlias
 from weakref import proxy
@@ -142,8 +141,6 @@ class Assembler:
         "_keys",
         "_lanes",
         "_limits",
-        "_max_depth",
-        "_most_defects",
         "_reported",
         "_strict",
         "_unlimited",
@@ -201,8 +198,6 @@ class Assembler:
         self._strict = strict
         self._changes = changes
         self._limits = limits
-        self._max_depth = limits.max_depth
-        self._most_defects = sys.maxsize if limits.max_defects is None else limits.max_defects
         self._host_id = new_id
         self._id_stem = ""  # of the ids that are made here, once one is
         self._bytes = 0  # of arguments, counted only if they are limited
@@ -252,10 +247,9 @@ class Assembler:
             lane = self._lanes.get(choice) or self._lane(choice)
             if index not in lane.slots and index not in lane.waiting:
                 whole = self.whole_call(arguments, id, name, index, choice)
-                if whole is not None:  # as `lane.opened` would have it, but that its value has ended
-                    lane.slots[index] = lane.last = whole
-                    if type(id) is str:
-                        lane.by_id[id] = whole
+                if whole is not None:
+                    lane.opened(whole, index, whole._sent_id)
+                    lane.close(whole)
                     return whole
         return self._delta(choice, index, id, name, arguments, kind, bare)
 
@@ -386,9 +380,7 @@ class Assembler:
         (custom tools, code). `LimitExceededError` beyond `max_calls`."""
         number, code = (index, None) if type(index) is int else assembler_index(index)
         home = self._homes.get(choice) or self._home(choice)
-        sent_id = id if type(id) is str and id not in ABSENT else sent_word(id)
-        sent_name = name if type(name) is str and name not in ABSENT else sent_word(name)
-        call = self._open(None, home, choice, number, id, sent_id, sent_name, kind, free_text)
+        call = self._open(None, home, choice, number, id, sent_word(id), sent_word(name), kind, free_text)
         if code == "index_type":
             self.defect(code, call)
         if key is not None:
@@ -499,7 +491,7 @@ class Assembler:
         ordinary = call.name is not None and call._lane is None and not call._home.finished
         if not ordinary or self._guarded or self._halves:
             return False
-        plain = write_object(value, self._max_depth)
+        plain = write_object(value, self._limits.max_depth)
         if plain is None:
             return False
         if not call._started:
@@ -526,11 +518,11 @@ class Assembler:
         known = None
         if type(value) is str:
             text = value
-            live = read_object(text, self._max_depth)
+            live = read_object(text, self._limits.max_depth)
             if live is None:
                 return None
         else:
-            plain = write_object(value, self._max_depth)
+            plain = write_object(value, self._limits.max_depth)
             if plain is None:
                 return None
             text, live = plain
@@ -749,7 +741,7 @@ class Assembler:
         start.call = call
         self.events.append(start)
         if call._parser is None and not call._free_text:  # then there is no text either
-            call._parser = new_parser(self._max_depth, self.pending_scalars)
+            call._parser = self._new_parser()
         else:
             if call._buffer.length:
                 self.events.append(ToolCallDelta(call, call._buffer.read(), False, call._held))
@@ -783,7 +775,7 @@ class Assembler:
     # ------------------------------------------------------------ text (rule 5)
 
     def _new_parser(self) -> StreamingJsonParser:
-        return new_parser(self._max_depth, self.pending_scalars)
+        return new_parser(self._limits.max_depth, self.pending_scalars)
 
     def _odd(self, call: ToolCall) -> _Odd:
         odd: _Odd | None = call._odd
@@ -957,7 +949,7 @@ class Assembler:
             odd.placeholder = True
             self._restart(call, rest[more.end() :] if more else rest)
             return
-        odd.tail = Tail(parser.snapshot(), self._max_depth)
+        odd.tail = Tail(parser.snapshot(), self._limits.max_depth)
         self._read_tail(call, odd, odd.tail, rest, odd.same_id)
 
     def _read_tail(self, call: ToolCall, odd: _Odd, tail: Tail, text: str, same_id: bool) -> None:
@@ -1064,14 +1056,7 @@ class Assembler:
         if call.status != "streaming":
             return
         if type(call) is WholeCall:
-            if call._sent_id is None:
-                self._report("id_missing", call, call.position)
-            call.arguments = call._live
-            call.status = "complete"
-            call.executable = True
-            end: ToolCallEnd = _new(ToolCallEnd)
-            end.call = call
-            self.events.append(end)
+            self._complete(call, call._live)
             return
         odd: _Odd | None = call._odd
         if call._finished and odd is None and call._started and not self._halves and self._end_plain(call):
@@ -1113,16 +1098,20 @@ class Assembler:
         text = call._buffer.read()
         if "\\" in text and suspicions(value, text):
             return False
+        call._parser = call._object = call._lane = call._home = None
+        self._complete(call, value)
+        return True
+
+    def _complete(self, call: ToolCall, value: dict[str, JsonValue] | None) -> None:
+        """The verdict on an object with nothing to report but that no id came."""
         if call._sent_id is None:
             self.defect("id_missing", call)
         call.arguments = call._live = value
-        call._parser = call._object = call._lane = call._home = None
         call.status = "complete"
         call.executable = call.kind in CLIENT_KINDS
         end: ToolCallEnd = _new(ToolCallEnd)
         end.call = call
         self.events.append(end)
-        return True
 
     def _settle(self, call: ToolCall, odd: _Odd) -> None:
         """Decide what was still open about the text."""
@@ -1176,7 +1165,7 @@ class Assembler:
             verdict = judge_object(call._object, text)
         else:
             parser = call._parser or self._new_parser()
-            verdict = judge(parser, text, self._max_depth, regular, followed, self._strict)
+            verdict = judge(parser, text, self._limits.max_depth, regular, followed, self._strict)
         for code, offset, detail in verdict.defects:
             self.defect(code, call, offset=offset, detail=detail)
         call.arguments = verdict.arguments
@@ -1280,23 +1269,17 @@ class Assembler:
     def defect(self, code: str, call: ToolCall | None = None, *, offset: int | None = None, detail: str = "") -> None:
         """Report a code of `defects.DEFECTS`, once for each call (or once for the stream); repeats are only counted.
         `detail` is put after the sentence; never argument text."""
+        completion = self.completion
+        completion.defect_count += 1
         position = None if call is None else call.position
         key = (position, code)
         if key in self._reported:
-            self.completion.defect_count += 1
             return
         self._reported.add(key)
         if code in LOST:
-            self.completion._lost = True
-        self._report(code, call, position, offset, detail)
-
-    def _report(
-        self, code: str, call: ToolCall | None, position: int | None, offset: int | None = None, detail: str = ""
-    ) -> None:
-        """Report what has not been reported before."""
-        completion = self.completion
-        completion.defect_count += 1
-        if len(completion.defects) < self._most_defects:
+            completion._lost = True
+        kept = self._limits.max_defects
+        if kept is None or len(completion.defects) < kept:
             severity, message = DEFECTS[code]
             if call is not None:
                 message = f"call {position} ({call.name or 'no name yet'}): {message}"

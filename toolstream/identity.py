@@ -266,15 +266,13 @@ class AssemblerIdentity:
     """Finds the call of each delta: rules 1 to 3 of docs/rules.md, for the calls of one choice. A call is *open* until
     its value is finished; `close` and `reopen` say so."""
 
-    __slots__ = ("_listed", "_open", "by_id", "header", "last", "slots", "waiting")
+    __slots__ = ("_by_id", "_last", "_listed", "_open", "header", "slots", "waiting")
 
     def __init__(self) -> None:
         self.slots: dict[int, Any] = {}
         """index -> the call that it means now."""
-        self.by_id: dict[str, Any] = {}
-        """id -> the call that was sent with it."""
-        self.last: Any = None
-        """The call that was opened last."""
+        self._by_id: dict[str, Any] = {}
+        self._last: Any = None  # opened last
         self._open: dict[Any, None] = {}
         self._listed: list[Any] = []  # the calls that bare entries of this delta belong to, by position
         self.waiting: dict[int, list[Any]] = {}
@@ -298,13 +296,13 @@ class AssemblerIdentity:
         if index is not None:
             self.slots[index] = call
         self._open[call] = None
-        self.last = call
+        self._last = call
         if id is not None:
-            self.by_id[id] = call
+            self._by_id[id] = call
 
     def named(self, call: Any, id: str) -> None:
         """The id of a call has come late."""
-        self.by_id[id] = call
+        self._by_id[id] = call
 
     def close(self, call: Any) -> None:
         """The value of the call has ended."""
@@ -326,7 +324,7 @@ class AssemblerIdentity:
         """Where a delta goes. Absent identifiers are `None`; `bare`: its number among the bare entries that were
         listed. `again(call, text)` tells whether a text is the finished value of that call again."""
         self.header = False
-        known = None if id is None else self.by_id.get(id)
+        known = None if id is None else self._by_id.get(id)
         if index is None:
             return self._without_index(id, known, name, bare)
         call = self.slots.get(index)
@@ -359,7 +357,7 @@ class AssemblerIdentity:
         return "orphan", None, None
 
     def _without_index(self, id: str | None, known: Any, name: str | None, bare: int | None) -> Route:
-        last = self.last
+        last = self._last
         if known is not None:
             return "call", known, None
         if id is not None:

@@ -108,8 +108,7 @@ class ToolCallStream:
         limits: Limits | None = None,
         new_id: Callable[[], str] | None = None,
     ) -> None:
-        if strict is not False or changes is not False or limits is not None or new_id is not None:
-            _check_options(strict, changes, limits, new_id)
+        _check_options(strict, changes, limits, new_id)
         assembler = self._assembler = Assembler(strict, changes, limits, new_id)
         self._completion = assembler.completion
         self._max_pieces = None if limits is None else limits.max_pieces

@@ -185,7 +185,7 @@ class OpenAIChat:
 
     def _finish(self, number: int, choice: dict[str, Any]) -> None:
         word = choice.get("finish_reason")
-        meaning = _meaning(choice["native_finish_reason"]) if "native_finish_reason" in choice else None
+        meaning = _meaning(choice.get("native_finish_reason"))
         if meaning not in _CUTS:
             meaning = _meaning(word)
         elif not word:
@@ -262,9 +262,7 @@ class OpenAIChat:
                 bare = number
                 number += 1
             call = self._call(choice, entry, bare)
-            index = entry.get("index")
-            if type(index) is not int:
-                index = sent_index(index)
+            index = sent_index(entry.get("index"))
             if index is not None:
                 if index in seen and call is not None:
                     self.assembler.defect("index_repeated_in_delta", call)
