@@ -249,7 +249,6 @@ class Assembler:
                 whole = self.whole_call(arguments, id, name, index, choice)
                 if whole is not None:
                     lane.opened(whole, index, whole._sent_id)
-                    lane.close(whole)
                     return whole
         return self._delta(choice, index, id, name, arguments, kind, bare)
 

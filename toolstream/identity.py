@@ -292,10 +292,11 @@ class AssemblerIdentity:
         return self._open
 
     def opened(self, call: Any, index: int | None, id: str | None) -> None:
-        """A new call, which `index` and `id` mean from now on."""
+        """A new call, which `index` and `id` mean from now on; its value may have ended already."""
         if index is not None:
             self.slots[index] = call
-        self._open[call] = None
+        if not call._finished:
+            self._open[call] = None
         self._last = call
         if id is not None:
             self._by_id[id] = call
